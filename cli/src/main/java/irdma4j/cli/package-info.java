@@ -1,0 +1,5 @@
+/** The irdma command. */
+@NullMarked
+package irdma4j.cli;
+
+import org.jspecify.annotations.NullMarked;

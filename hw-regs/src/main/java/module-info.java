@@ -1,0 +1,5 @@
+/** What the silicon fixes: registers, bit fields, layouts, opcodes and codes. */
+module irdma4j.hwregs {
+  requires static org.jspecify;
+  exports irdma4j.hwregs;
+}

@@ -1,0 +1,5 @@
+/** Physical buffer list entries: chunks, free space and levels. */
+module irdma4j.pble {
+  requires static org.jspecify;
+  requires transitive irdma4j.hmc;
+}

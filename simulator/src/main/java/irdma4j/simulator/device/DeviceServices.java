@@ -1,0 +1,116 @@
+package irdma4j.simulator.device;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What the queue engines and the transport may ask of the rest of the device. Every call is made on
+ * the engine's thread.
+ */
+public interface DeviceServices {
+  /** The access is within the region, the key, the rights and the protection domain fit. */
+  int ACCESS_OK = 0;
+
+  /** Rights of a region, as in the MR registration: local read. */
+  int LOCAL_READ = 1;
+
+  /** Local write. */
+  int LOCAL_WRITE = 2;
+
+  /** Remote read. */
+  int REMOTE_READ = 4;
+
+  /** Remote write. */
+  int REMOTE_WRITE = 8;
+
+  /** The engine's time in nanoseconds. */
+  long now();
+
+  /**
+   * Reads host memory by IOVA through the IOMMU.
+   *
+   * @return false if an address is not mapped; the destination is then undefined and the fault
+   *     is recorded
+   */
+  boolean readHost(long iova, MemorySegment target, long targetOffset, long bytes);
+
+  /**
+   * Writes host memory by IOVA through the IOMMU.
+   *
+   * @return false if an address is not mapped; nothing beyond it was written
+   */
+  boolean writeHost(long iova, MemorySegment source, long sourceOffset, long bytes);
+
+  /**
+   * Reads a little-endian 64-bit word of host memory with acquire order.
+   *
+   * @return the word, or 0 after a recorded fault
+   */
+  long readHostWord(long iova);
+
+  /** Writes a little-endian 64-bit word of host memory with release order. */
+  boolean writeHostWord(long iova, long value);
+
+  /**
+   * The IOVA of a byte in a queue's ring, whether the ring is one physical run or described by
+   * PBLEs.
+   *
+   * @param base the context's SQ/RQ address: an IOVA, or the first PBLE's index if {@code virtual}
+   */
+  long ringAddress(long base, boolean virtual, long byteOffset);
+
+  /**
+   * Checks an access by stag against the memory region or window that it names.
+   *
+   * @param rights the rights that the access needs, OR of the constants here
+   * @return {@link #ACCESS_OK}, or the asynchronous event code (for example {@code
+   *     AeCode.AMP_BOUNDS_VIOLATION}) that says why not
+   */
+  int checkAccess(int stag, long address, long bytes, int rights, int pdId, int qpId);
+
+  /**
+   * Copies out of a region that {@link #checkAccess} has allowed, translating through its PBLEs.
+   *
+   * @return false after a translation or IOMMU fault
+   */
+  boolean readRegion(int stag, long address, MemorySegment target, long targetOffset, long bytes);
+
+  /**
+   * Copies into a region that {@link #checkAccess} has allowed.
+   *
+   * @return false after a translation or IOMMU fault
+   */
+  boolean writeRegion(int stag, long address, MemorySegment source, long sourceOffset, long bytes);
+
+  /**
+   * Invalidates a stag on behalf of a local or remote invalidate.
+   *
+   * @return {@link #ACCESS_OK}, or the asynchronous event code that says why not
+   */
+  int invalidateStag(int stag, int pdId, int qpId, boolean remote);
+
+  /**
+   * Writes a completion into a CQ and raises its event if it is armed for it.
+   *
+   * @param cqId the completion queue
+   * @param completion the values of the CQE; not kept
+   */
+  void complete(int cqId, CompletionEntry completion);
+
+  /** Reports an asynchronous event on the AEQ and raises its interrupt. */
+  void asyncEvent(int qpOrCqId, int aeCode, int aeSource, int wqeIndex, long completionContext);
+
+  /** The MAC address that an ARP table index names, as a 48-bit integer, or -1 if the entry is free. */
+  long arpMac(int arpIndex);
+
+  /** The port's own MAC address, as a 48-bit integer. */
+  long portMac();
+
+  /** Puts a frame (without FCS) on the wire; the bytes are copied before this returns. */
+  void transmit(MemorySegment frame, int bytes);
+
+  /** Asks for {@link QueueEngine#timer(long)} at or after a time of {@link #now()}. */
+  void requestTimer(long atNanos);
+
+  /** The function's counters. */
+  DeviceCounters counters();
+}

@@ -1,0 +1,5 @@
+/** The test kit. */
+@NullMarked
+package irdma4j.tests;
+
+import org.jspecify.annotations.NullMarked;

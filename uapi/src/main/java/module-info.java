@@ -1,0 +1,5 @@
+/** What the operating system gives a user-space driver. */
+module irdma4j.uapi {
+  requires static org.jspecify;
+  exports irdma4j.uapi;
+}
