@@ -2,4 +2,5 @@
 module irdma4j.hwregs {
   requires static org.jspecify;
   exports irdma4j.hwregs;
+  exports irdma4j.hwregs.cqp;
 }
