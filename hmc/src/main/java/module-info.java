@@ -3,4 +3,6 @@ module irdma4j.hmc {
   requires static org.jspecify;
   requires transitive irdma4j.uapi;
   requires transitive irdma4j.hwregs;
+
+  exports irdma4j.hmc;
 }

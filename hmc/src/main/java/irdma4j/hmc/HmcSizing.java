@@ -1,0 +1,170 @@
+package irdma4j.hmc;
+
+import irdma4j.hwregs.HmcObject;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * Finds object counts that fit a card's limits.
+ *
+ * <p>The search is the one that Linux's driver makes (irdma_cfg_fpm_val in ctrl.c): start from the
+ * most that the card offers and give up regions, PBLEs and queue pairs in turn until the segments
+ * suffice. Where that search has no end, this one says so.
+ */
+public final class HmcSizing {
+  private static final int STEP = 1024;
+  private static final int MAX_ROUNDS = 2000;
+  private static final int MIN_SHRINKABLE_QPS = 128;
+  private static final int MIN_SHRINKABLE_ENTRIES = 256;
+
+  private final FpmLimits limits;
+  private final boolean iwarpOnly;
+  private final EnumMap<HmcObject, Long> counts = new EnumMap<>(HmcObject.class);
+
+  private HmcSizing(FpmLimits limits, boolean iwarpOnly) {
+    this.limits = limits;
+    this.iwarpOnly = iwarpOnly;
+  }
+
+  /**
+   * Counts for a wanted number of queue pairs, found as Linux finds them.
+   *
+   * @param limits what the card offers
+   * @param queuePairs how many are wanted; fewer may be had
+   * @param profile how the HMC is shared
+   * @param iwarpOnly whether the function speaks iWARP alone, which needs fewer Q1 entries
+   * @throws HmcException if the search ends without a fit
+   */
+  public static HmcPlan linux(
+      FpmLimits limits, long queuePairs, HmcProfile profile, boolean iwarpOnly) {
+    return new HmcSizing(limits, iwarpOnly).search(queuePairs, profile);
+  }
+
+  private HmcPlan search(long queuePairs, HmcProfile profile) {
+    for (HmcObject kind : HmcObject.values()) {
+      counts.put(kind, limits.of(kind).maxCount());
+    }
+    long qps = Long.highestOneBit(Math.min(queuePairs, limits.of(HmcObject.QP).maxCount()));
+    long mrs = limits.of(HmcObject.MR).maxCount();
+    long pbles = limits.of(HmcObject.PBLE).maxCount();
+    counts.put(HmcObject.APBVT, 1L);
+    long q1Limit = limits.of(HmcObject.Q1).maxCount();
+    while (q1(qps) > q1Limit) {
+      if (qps == 0) {
+        throw new HmcException(
+            "the card offers %d Q1 entries, and %d are needed for no queue pair at all"
+                .formatted(q1Limit, q1(0)));
+      }
+      qps /= 2;
+    }
+    int rounds = 0;
+    long needed;
+    do {
+      rounds++;
+      setCounts(qps, mrs, pbles);
+      needed = segments();
+      if (needed <= limits.maxSegments()) {
+        break;
+      }
+      long excess = needed - limits.maxSegments();
+      if (excess > 128) {
+        if (rounds % 2 == 0 && qps > MIN_SHRINKABLE_QPS) {
+          qps /= 2;
+        } else {
+          mrs /= 2;
+          pbles /= 2;
+        }
+        continue;
+      }
+      if (profile != HmcProfile.FAVOR_VF && pbles > 512L * STEP * excess) {
+        pbles -= 256L * STEP * excess;
+        continue;
+      } else if (pbles > 100 * STEP) {
+        pbles -= 10 * STEP;
+      } else if (pbles > STEP) {
+        pbles -= STEP;
+      } else if (qps <= MIN_SHRINKABLE_QPS) {
+        halve(HmcObject.FSIMC);
+        halve(HmcObject.FSIAV);
+      }
+      if (mrs > STEP) {
+        mrs -= STEP;
+      }
+      if (rounds % 10 == 0 && qps > MIN_SHRINKABLE_QPS) {
+        qps /= 2;
+        halve(HmcObject.FSIAV);
+      }
+    } while (rounds < MAX_ROUNDS);
+
+    if (needed > limits.maxSegments()) {
+      throw new HmcException(
+          "no object counts fit: %d segments are needed and the card has %d"
+              .formatted(needed, limits.maxSegments()));
+    }
+    if (rounds > 1 && needed < limits.maxSegments()) {
+      counts.put(HmcObject.PBLE, pbles + (limits.maxSegments() - needed) * 256L * STEP);
+      needed = segments();
+    }
+    return new HmcPlan(counts, needed, rounds);
+  }
+
+  private void setCounts(long qps, long mrs, long pbles) {
+    counts.put(HmcObject.QP, qps);
+    counts.merge(HmcObject.CQ, 2 * qps, Math::min);
+    counts.put(HmcObject.MR, mrs);
+    long hash = roundUp(qps + counts.get(HmcObject.FSIMC), 512);
+    counts.put(HmcObject.HTE, ceilingPowerOfTwo(hash) * limits.hashTableMultiplier());
+    counts.put(HmcObject.XF, 4 * limits.xfBlockSize() * qps);
+    counts.put(HmcObject.XFFL, counts.get(HmcObject.XF) / limits.xfBlockSize());
+    counts.put(HmcObject.HDR, qps);
+    ifOffered(HmcObject.RRF, 32 * qps);
+    if (limits.of(HmcObject.RRFFL).maxCount() != 0) {
+      counts.put(HmcObject.RRFFL, counts.get(HmcObject.RRF) / limits.rrfBlockSize());
+    }
+    ifOffered(HmcObject.OOISC, 32 * qps);
+    if (limits.of(HmcObject.OOISCFFL).maxCount() != 0) {
+      counts.put(HmcObject.OOISCFFL, counts.get(HmcObject.OOISC) / limits.ooiscBlockSize());
+    }
+    counts.put(HmcObject.Q1, q1(qps));
+    counts.put(HmcObject.Q1FL, counts.get(HmcObject.Q1) / limits.q1BlockSize());
+    counts.put(HmcObject.TIMER, (roundUp(qps, 512) / 512 + 1) * limits.timerBucket());
+    counts.put(HmcObject.PBLE, pbles);
+  }
+
+  private void ifOffered(HmcObject kind, long count) {
+    if (limits.of(kind).maxCount() != 0) {
+      counts.put(kind, count);
+    }
+  }
+
+  private void halve(HmcObject kind) {
+    if (counts.get(kind) > MIN_SHRINKABLE_ENTRIES) {
+      counts.merge(kind, 2L, (count, two) -> count / two);
+    }
+  }
+
+  private long q1(long qps) {
+    // The device needs room for the most READ requests that a queue pair may receive, twice.
+    long entries = MAX_IRD * 2L * qps;
+    return iwarpOnly ? entries : ceilingPowerOfTwo(entries + 512);
+  }
+
+  /** READ requests that the device accepts at once on one queue pair. */
+  static final int MAX_IRD = 127;
+
+  private long segments() {
+    long bytes = 0;
+    for (Map.Entry<HmcObject, Long> entry : counts.entrySet()) {
+      bytes += roundUp(entry.getValue() * limits.of(entry.getKey()).size(), 512);
+    }
+    return (bytes + HostMemoryCache.SEGMENT_SIZE - 1) / HostMemoryCache.SEGMENT_SIZE;
+  }
+
+  private static long roundUp(long value, long multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+  }
+
+  private static long ceilingPowerOfTwo(long value) {
+    return value <= 1 ? 1 : Long.highestOneBit(value - 1) << 1;
+  }
+}
