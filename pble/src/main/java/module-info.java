@@ -2,4 +2,6 @@
 module irdma4j.pble {
   requires static org.jspecify;
   requires transitive irdma4j.hmc;
+
+  exports irdma4j.pble;
 }

@@ -1,0 +1,14 @@
+package irdma4j.pble;
+
+/**
+ * A count of a pool's PBLEs.
+ *
+ * @param backed PBLEs that have memory behind them
+ * @param free of these, the free ones
+ * @param unbacked PBLEs that the pool may still grow by
+ * @param chunks number of chunks
+ * @param level1 allocations of level 1 in use
+ * @param level2 allocations of level 2 in use
+ */
+public record PbleUsage(
+    long backed, long free, long unbacked, int chunks, int level1, int level2) {}
