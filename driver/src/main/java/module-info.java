@@ -2,7 +2,8 @@
 module irdma4j.driver {
   requires static org.jspecify;
   requires transitive irdma4j.uapi;
-  requires irdma4j.hwregs;
-  requires irdma4j.hmc;
-  requires irdma4j.pble;
+  requires transitive irdma4j.pble;
+
+  exports irdma4j.driver;
+  exports irdma4j.driver.ring;
 }

@@ -1,0 +1,186 @@
+package irdma4j.driver;
+
+import irdma4j.hwregs.FlushCode;
+import irdma4j.hwregs.SqOpcode;
+
+/**
+ * One completion. Its owner passes it to {@link CompletionQueue#poll} and it holds the values of the
+ * last completion polled, until the next poll. Not thread-safe.
+ */
+public final class Completion {
+  /** Whether the work succeeded, and if not what kind of failure it was. */
+  public enum Status {
+    /** It succeeded. */
+    SUCCESS,
+    /** It was flushed; {@link Completion#flushCode()} says why. */
+    FLUSHED,
+    /** The device reports an error of its own; see the major and minor codes. */
+    ERROR
+  }
+
+  private long wrId;
+  private Status status = Status.SUCCESS;
+  private int opcode;
+  private int qpn;
+  private long bytes;
+  private int majorError;
+  private int minorError;
+  private boolean send;
+  private boolean immediateValid;
+  private int immediate;
+  private boolean invalidated;
+  private int invalidatedKey;
+  private boolean solicited;
+  private boolean ipv4;
+  private int sourceQpn;
+
+  /** The identifier given when the work was posted. */
+  public long wrId() {
+    return wrId;
+  }
+
+  /** How the work ended. */
+  public Status status() {
+    return status;
+  }
+
+  /** Whether the work succeeded. */
+  public boolean isSuccess() {
+    return status == Status.SUCCESS;
+  }
+
+  /** The hardware's code of the operation; see {@link SqOpcode}. */
+  public int opcode() {
+    return opcode;
+  }
+
+  /** The queue pair that the work was posted to. */
+  public int qpn() {
+    return qpn;
+  }
+
+  /** Bytes sent, written, read or received. Of a failed work, undefined. */
+  public long bytes() {
+    return bytes;
+  }
+
+  /** The device's major error code; 1 means flushed. */
+  public int majorError() {
+    return majorError;
+  }
+
+  /** The device's minor error code; of a flushed work, a {@link FlushCode}. */
+  public int minorError() {
+    return minorError;
+  }
+
+  /** Whether it is of the send queue. */
+  public boolean isSend() {
+    return send;
+  }
+
+  /** Whether immediate data came with the message. */
+  public boolean hasImmediate() {
+    return immediateValid;
+  }
+
+  /** The immediate data, as the integer that the peer gave. */
+  public int immediate() {
+    return immediate;
+  }
+
+  /** Whether the peer invalidated a stag. */
+  public boolean hasInvalidatedKey() {
+    return invalidated;
+  }
+
+  /** The stag that the peer invalidated. */
+  public int invalidatedKey() {
+    return invalidatedKey;
+  }
+
+  /** Whether the peer asked for a solicited event. */
+  public boolean isSolicited() {
+    return solicited;
+  }
+
+  /** Whether a datagram came over IPv4. */
+  public boolean isIpv4() {
+    return ipv4;
+  }
+
+  /** The queue pair that sent a datagram. */
+  public int sourceQpn() {
+    return sourceQpn;
+  }
+
+  /** What the minor code of a flushed work means; empty for other codes. */
+  public String flushCode() {
+    FlushCode code = status == Status.FLUSHED ? FlushCode.of(minorError) : null;
+    return code == null ? "" : code.meaning();
+  }
+
+  @Override
+  public String toString() {
+    SqOpcode name = SqOpcode.of(opcode);
+    String what = "%s wr_id=%d qpn=%d".formatted(name == null ? opcode : name, wrId, qpn);
+    return switch (status) {
+      case SUCCESS -> what + " " + bytes + " bytes";
+      case FLUSHED -> what + " flushed: " + flushCode();
+      case ERROR -> what + " failed: major 0x%04x, minor 0x%04x".formatted(majorError, minorError);
+    };
+  }
+
+  /** For the completion ring: the values that every completion has. */
+  public void begin(
+      int completionOpcode, int queuePair, boolean ofSendQueue, boolean isSolicited) {
+    opcode = completionOpcode;
+    qpn = queuePair;
+    send = ofSendQueue;
+    solicited = isSolicited;
+    status = Status.SUCCESS;
+    majorError = 0;
+    minorError = 0;
+    immediateValid = false;
+    invalidated = false;
+    bytes = 0;
+    ipv4 = false;
+    sourceQpn = 0;
+  }
+
+  /** For the completion ring: which work it was. */
+  public void work(long id, long byteCount) {
+    wrId = id;
+    bytes = byteCount;
+  }
+
+  /** For the completion ring: the operation that was flushed. */
+  public void flushedOpcode(int completionOpcode) {
+    opcode = completionOpcode;
+  }
+
+  /** For the completion ring: the failure. */
+  public void fail(Status kind, int major, int minor) {
+    status = kind;
+    majorError = major;
+    minorError = minor;
+  }
+
+  /** For the completion ring: the immediate data. */
+  public void withImmediate(int value) {
+    immediateValid = true;
+    immediate = value;
+  }
+
+  /** For the completion ring: the stag that was invalidated. */
+  public void withInvalidated(int key) {
+    invalidated = true;
+    invalidatedKey = key;
+  }
+
+  /** For the completion ring: where a datagram came from. */
+  public void datagram(boolean overIpv4, int sender) {
+    ipv4 = overIpv4;
+    sourceQpn = sender;
+  }
+}

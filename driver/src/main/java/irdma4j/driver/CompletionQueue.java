@@ -1,0 +1,168 @@
+package irdma4j.driver;
+
+import irdma4j.driver.ring.CompletionRing;
+import irdma4j.hwregs.CqShadow;
+import irdma4j.hwregs.Registers;
+import irdma4j.hwregs.cqp.CreateCq;
+import irdma4j.hwregs.cqp.DestroyCq;
+import irdma4j.uapi.DmaMemory;
+
+/**
+ * A completion queue.
+ *
+ * <p>Polling allocates nothing and takes no lock; one thread at a time may poll or arm. It belongs
+ * to its device until closed; close the queue pairs that use it first.
+ */
+public final class CompletionQueue implements AutoCloseable {
+  private static final int ENTRY = 32;
+  private static final int MIN_ENTRIES = 4;
+  private static final int MAX_ENTRIES = 1048574;
+  private static final int SHADOW_READ_THRESHOLD = 1;
+
+  private final RdmaDevice device;
+  private final int id;
+  private final int ceqId;
+  private final DmaMemory memory;
+  private final DmaMemory shadow;
+  private final CompletionRing ring;
+  private boolean event;
+  private boolean closed;
+
+  private CompletionQueue(
+      RdmaDevice device, int id, int ceqId, DmaMemory memory, DmaMemory shadow, int entries) {
+    this.device = device;
+    this.id = id;
+    this.ceqId = ceqId;
+    this.memory = memory;
+    this.shadow = shadow;
+    this.ring =
+        new CompletionRing(
+            memory.segment(),
+            entries,
+            shadow.segment(),
+            0,
+            id,
+            device.bar(),
+            Registers.PFPE_CQARM.offset(),
+            device.queueLookup());
+  }
+
+  static CompletionQueue create(RdmaDevice device, int wanted, int ceqId) {
+    // An entry may be followed by an extension, so there is room for twice as many; Linux
+    // irdma_create_cq in verbs.c.
+    long entries = Math.max(MIN_ENTRIES, (wanted + 1L) * 2);
+    if (wanted < 1 || entries > MAX_ENTRIES) {
+      throw new IllegalArgumentException("completion queue of " + wanted + " entries");
+    }
+    if (ceqId < 0 || ceqId >= device.ceqCount()) {
+      throw new IllegalArgumentException("CEQ " + ceqId + ": there are " + device.ceqCount());
+    }
+    int id = device.cqIds().take();
+    DmaMemory memory = null;
+    DmaMemory shadow = null;
+    try {
+      memory = device.function().allocateDma(entries * ENTRY, 256);
+      shadow = device.function().allocateDma(CqShadow.SIZE, 128);
+      CompletionQueue queue =
+          new CompletionQueue(device, id, ceqId, memory, shadow, (int) entries);
+      device
+          .control()
+          .execute(
+              new CreateCq(
+                  id,
+                  (int) entries,
+                  id,
+                  SHADOW_READ_THRESHOLD,
+                  memory.iova(),
+                  shadow.iova(),
+                  0,
+                  0,
+                  0,
+                  ceqId,
+                  0,
+                  true,
+                  false,
+                  true,
+                  true,
+                  false,
+                  false));
+      return queue;
+    } catch (RuntimeException e) {
+      if (shadow != null) {
+        shadow.close();
+      }
+      if (memory != null) {
+        memory.close();
+      }
+      device.cqIds().giveBack(id);
+      throw e;
+    }
+  }
+
+  /** The queue's number. */
+  public int id() {
+    return id;
+  }
+
+  /**
+   * Takes the next completion.
+   *
+   * @param completion filled if there is one
+   * @return whether there was one
+   */
+  public boolean poll(Completion completion) {
+    return ring.poll(completion);
+  }
+
+  /**
+   * Asks for an event at the next completion. Poll once more afterwards: a completion that came
+   * before raises none.
+   */
+  public void arm() {
+    ring.arm(false);
+  }
+
+  /** Asks for an event at the next completion that the peer marked as solicited. */
+  public void armSolicited() {
+    ring.arm(true);
+  }
+
+  /**
+   * Whether an event arrived since the last call; {@link RdmaDevice#processEvents} brings them in.
+   */
+  public boolean takeEvent() {
+    boolean had = event;
+    event = false;
+    return had;
+  }
+
+  /** Completions taken so far. */
+  public long polled() {
+    return ring.polled();
+  }
+
+  void raiseEvent() {
+    event = true;
+  }
+
+  /** Destroys the queue. Closing twice does nothing. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    device.forget(this);
+    try {
+      device
+          .control()
+          .execute(
+              new DestroyCq(
+                  id, ring.size(), id, shadow.iova(), 0, ceqId, 0, false, true, true, false, false));
+    } finally {
+      shadow.close();
+      memory.close();
+      device.cqIds().giveBack(id);
+    }
+  }
+}

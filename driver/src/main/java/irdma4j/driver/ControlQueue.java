@@ -1,0 +1,235 @@
+package irdma4j.driver;
+
+import irdma4j.driver.ring.ControlRing;
+import irdma4j.driver.ring.RingSizes;
+import irdma4j.hmc.SegmentProgrammer;
+import irdma4j.hmc.SegmentUpdate;
+import irdma4j.hwregs.CqpHostContext;
+import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.Registers;
+import irdma4j.hwregs.SegmentDescriptor;
+import irdma4j.hwregs.cqp.CqpCommand;
+import irdma4j.hwregs.cqp.UpdatePeSds;
+import irdma4j.uapi.Bar;
+import irdma4j.uapi.DeviceClock;
+import irdma4j.uapi.DmaMemory;
+import irdma4j.uapi.PciFunction;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The control queue pair: creates, changes and destroys everything else, one operation at a time.
+ *
+ * <p>Until the CCQ exists an operation is done when the tail register moves; afterwards its
+ * completion arrives in the CCQ.
+ *
+ * <p>Source: Linux irdma_sc_cqp_init, irdma_sc_cqp_create, irdma_cqp_poll_registers in ctrl.c.
+ */
+final class ControlQueue implements SegmentProgrammer {
+  /** Slots of the ring, as in Linux's driver. */
+  static final int SLOTS = 2048;
+
+  private static final int SD_BUFFER = 128;
+  private static final int SDS_IN_WQE = 3;
+  private static final int SDS_AT_ONCE = 11;
+  private static final int CONTEXT_OFFSET = 0;
+  private static final int INTERFACE_MAJOR_GEN_2 = 3;
+  private static final int ROCE_ONLY = 2;
+  private static final long POLL_NANOS = 10_000;
+
+  private final Bar bar;
+  private final DeviceClock clock;
+  private final DeviceConfig config;
+  private final DmaMemory context;
+  private final DmaMemory memory;
+  private final DmaMemory sdBuffer;
+  private final ControlRing ring;
+  private @Nullable ControlCompletions completions;
+  private boolean up;
+  private long operations;
+
+  /** Allocates the memory; the device is not touched yet. */
+  ControlQueue(PciFunction function, Bar bar, DeviceConfig config) {
+    this.bar = bar;
+    this.clock = function.clock();
+    this.config = config;
+    this.context = function.allocateDma(CqpHostContext.SIZE, 512);
+    this.memory = function.allocateDma(SLOTS * 64L, 512);
+    this.sdBuffer = function.allocateDma((long) SLOTS * SD_BUFFER, SD_BUFFER);
+    this.ring = new ControlRing(memory.segment(), SLOTS);
+  }
+
+  /** Hands the ring to the device. */
+  void create() {
+    bar.write32(Registers.PFPE_CQPTAIL.offset(), 0);
+    bar.write32(Registers.PFPE_CQPDB.offset(), 0);
+    bar.write32(Registers.PFPE_CCQPSTATUS.offset(), 0);
+    writeContext();
+    long address = context.iova(CONTEXT_OFFSET);
+    bar.write32(Registers.PFPE_CCQPHIGH.offset(), (int) (address >>> 32));
+    bar.write32(Registers.PFPE_CCQPLOW.offset(), (int) address);
+    long deadline = clock.nanos() + config.timeoutNanos();
+    int status;
+    while ((status = bar.read32(Registers.PFPE_CCQPSTATUS.offset())) == 0) {
+      if (clock.nanos() > deadline) {
+        throw new RdmaException("the device did not accept the control queue pair" + errorCodes());
+      }
+      clock.pause(POLL_NANOS);
+    }
+    up = true;
+    if (Registers.CCQPSTATUS_CCQP_ERR.isSet(status)) {
+      throw new RdmaException("the device refused the control queue pair" + errorCodes());
+    }
+  }
+
+  private void writeContext() {
+    var segment = context.segment();
+    LittleEndian.setLong(
+        segment,
+        0,
+        CqpHostContext.SQSIZE.encode(RingSizes.encodedControl(SLOTS))
+            | CqpHostContext.PROTOCOL_USED.encode(ROCE_ONLY));
+    LittleEndian.setLong(segment, 8, memory.iova());
+    LittleEndian.setLong(
+        segment, 16, CqpHostContext.HMC_PROFILE.encode(config.profile().code()));
+    LittleEndian.setLong(segment, 24, 1);
+    LittleEndian.setLong(
+        segment, 32, CqpHostContext.HW_MAJVER.encode(INTERFACE_MAJOR_GEN_2));
+  }
+
+  private String errorCodes() {
+    int codes = bar.read32(Registers.PFPE_CQPERRCODES.offset());
+    return ": major 0x%04x, minor 0x%04x"
+        .formatted(
+            Registers.CQPERRCODES_CQP_MAJOR_CODE.decode(codes),
+            Registers.CQPERRCODES_CQP_MINOR_CODE.decode(codes));
+  }
+
+  /** Takes the ring from the device and gives the memory back, whatever the device says. */
+  void close() {
+    try {
+      if (up) {
+        bar.write32(Registers.PFPE_CCQPHIGH.offset(), 0);
+        bar.write32(Registers.PFPE_CCQPLOW.offset(), 0);
+        long deadline = clock.nanos() + config.timeoutNanos();
+        while (bar.read32(Registers.PFPE_CCQPSTATUS.offset()) != 0) {
+          if (clock.nanos() > deadline) {
+            throw new RdmaException("the device did not let go of the control queue pair");
+          }
+          clock.pause(POLL_NANOS);
+        }
+      }
+    } finally {
+      up = false;
+      sdBuffer.close();
+      memory.close();
+      context.close();
+    }
+  }
+
+  /** From now on, completions arrive there; null for polling the tail register again. */
+  void useCompletions(@Nullable ControlCompletions queue) {
+    completions = queue;
+  }
+
+  /** Operations done. */
+  long operations() {
+    return operations;
+  }
+
+  /**
+   * Does an operation.
+   *
+   * @return the value that it returns
+   * @throws ControlQueueException if the device refuses it
+   * @throws RdmaException if the device does not answer in time
+   */
+  long execute(CqpCommand command) {
+    ControlCompletions queue = completions;
+    int tailBefore = queue == null ? tail() : 0;
+    int slot = ring.post(command);
+    if (slot < 0) {
+      throw new RdmaException("the control ring is full; the device has stopped answering");
+    }
+    bar.write32(Registers.PFPE_CQPDB.offset(), ring.head());
+    try {
+      long value =
+          queue == null ? awaitTail(command, tailBefore) : queue.await(command, slot, config);
+      operations++;
+      return value;
+    } finally {
+      ring.complete();
+    }
+  }
+
+  private int tail() {
+    return (int)
+        Registers.CQPTAIL_WQTAIL.decode(bar.read32(Registers.PFPE_CQPTAIL.offset()));
+  }
+
+  private long awaitTail(CqpCommand command, int before) {
+    long deadline = clock.nanos() + config.timeoutNanos();
+    while (true) {
+      int tail = bar.read32(Registers.PFPE_CQPTAIL.offset());
+      if (Registers.CQPTAIL_CQP_OP_ERR.isSet(Integer.toUnsignedLong(tail))) {
+        int codes = bar.read32(Registers.PFPE_CQPERRCODES.offset());
+        throw new ControlQueueException(
+            command.opcode(),
+            (int) Registers.CQPERRCODES_CQP_MAJOR_CODE.decode(codes),
+            (int) Registers.CQPERRCODES_CQP_MINOR_CODE.decode(codes));
+      }
+      if (Registers.CQPTAIL_WQTAIL.decode(tail) != before) {
+        return 0;
+      }
+      if (clock.nanos() > deadline) {
+        throw new RdmaException(command.opcode() + ": the device did not answer");
+      }
+      clock.pause(POLL_NANOS);
+    }
+  }
+
+  @Override
+  public void updateSegments(List<SegmentUpdate> updates) {
+    for (int from = 0; from < updates.size(); from += SDS_AT_ONCE) {
+      execute(encode(updates.subList(from, Math.min(updates.size(), from + SDS_AT_ONCE))));
+    }
+  }
+
+  private UpdatePeSds encode(List<SegmentUpdate> updates) {
+    int inBuffer = Math.max(0, updates.size() - SDS_IN_WQE);
+    long offset = (long) ring.nextSlot() * SD_BUFFER;
+    for (int i = 0; i < inBuffer; i++) {
+      SegmentUpdate update = updates.get(SDS_IN_WQE + i);
+      long at = offset + (long) i * SegmentDescriptor.SIZE;
+      LittleEndian.setLong(
+          sdBuffer.segment(), at, Integer.toUnsignedLong(update.command()));
+      LittleEndian.setLong(sdBuffer.segment(), at + 8, update.data());
+    }
+    SegmentUpdate first = updates.get(0);
+    SegmentUpdate second = updates.size() > 1 ? updates.get(1) : null;
+    SegmentUpdate third = updates.size() > 2 ? updates.get(2) : null;
+    return new UpdatePeSds(
+        first.command(),
+        first.data(),
+        config.hmcFunction(),
+        inBuffer == 0 ? 0 : sdBuffer.iova(offset) / SD_BUFFER,
+        second == null ? 0 : second.command(),
+        second != null,
+        second == null ? 0 : second.data(),
+        third == null ? 0 : third.command(),
+        third != null,
+        third == null ? 0 : third.data(),
+        inBuffer,
+        false);
+  }
+
+  @Override
+  public void invalidatePage(int segment, int page) {
+    bar.write32(
+        Registers.PFHMC_PDINV.offset(),
+        (int)
+            (Registers.PDINV_PMSDIDX.encode(segment)
+                | Registers.PDINV_PMSDPARTSEL.encode(1)
+                | Registers.PDINV_PMPDIDX.encode(page)));
+  }
+}

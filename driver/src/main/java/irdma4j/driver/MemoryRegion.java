@@ -1,0 +1,172 @@
+package irdma4j.driver;
+
+import irdma4j.hwregs.cqp.DeallocateStag;
+import irdma4j.hwregs.cqp.RegisterMr;
+import irdma4j.pble.PbleAllocation;
+import irdma4j.pble.PbleException;
+import irdma4j.pble.PbleLevels;
+import irdma4j.uapi.DmaMemory;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A memory region: memory that the device may use, by virtual address and key.
+ *
+ * <p>Its page list is of level 0 (none: the pages are contiguous for the device), 1 (one run of
+ * PBLEs) or 2 (a root with leaves). It belongs to its device until closed; the memory must outlive
+ * it.
+ */
+public final class MemoryRegion implements AutoCloseable {
+  private static final int PAGE = 4096;
+  private static final int LEVEL_2_CHUNK = 3;
+
+  private final RdmaDevice device;
+  private final int pdId;
+  private final int stagIndex;
+  private final int key;
+  private final long address;
+  private final long length;
+  private final @Nullable PbleAllocation pages;
+  private boolean closed;
+
+  private MemoryRegion(
+      RdmaDevice device,
+      int pdId,
+      int stagIndex,
+      int key,
+      long address,
+      long length,
+      @Nullable PbleAllocation pages) {
+    this.device = device;
+    this.pdId = pdId;
+    this.stagIndex = stagIndex;
+    this.key = key;
+    this.address = address;
+    this.length = length;
+    this.pages = pages;
+  }
+
+  static MemoryRegion register(
+      RdmaDevice device,
+      ProtectionDomain pd,
+      DmaMemory memory,
+      long offset,
+      long length,
+      PbleLevels levels,
+      Access... access) {
+    Objects.checkFromIndexSize(offset, length, memory.size());
+    if (length == 0) {
+      throw new IllegalArgumentException("a region has at least one byte");
+    }
+    int rights = Access.LOCAL_READ;
+    boolean remote = false;
+    for (Access right : access) {
+      rights |= right.bits();
+      remote |= right == Access.REMOTE_READ || right == Access.REMOTE_WRITE;
+    }
+    long firstPage = offset / PAGE;
+    long pageCount = (offset + length - 1) / PAGE - firstPage + 1;
+    if (pageCount > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(pageCount + " pages are more than a region can have");
+    }
+    PbleAllocation pages = null;
+    if (!isContiguous(memory, firstPage, pageCount)) {
+      try {
+        pages = device.pbles().allocate((int) pageCount, levels);
+      } catch (PbleException e) {
+        throw new RdmaException("no page list for %d pages: %s".formatted(pageCount, e.getMessage()), e);
+      }
+      pages.fill(page -> memory.iova((firstPage + page) * PAGE));
+    }
+    int stagIndex = -1;
+    try {
+      stagIndex = device.stagIds().take();
+      int key = device.nextKey();
+      long address = memory.segment().address() + offset;
+      device
+          .control()
+          .execute(
+              new RegisterMr(
+                  address,
+                  length,
+                  pd.id(),
+                  key,
+                  stagIndex,
+                  pages == null ? memory.iova(firstPage * PAGE) : 0,
+                  0,
+                  pages == null ? 0 : pages.firstIndex(),
+                  true,
+                  pages == null ? 0 : pages.level() == 1 ? 1 : LEVEL_2_CHUNK,
+                  0,
+                  rights,
+                  remote,
+                  true,
+                  false,
+                  false));
+      return new MemoryRegion(device, pd.id(), stagIndex, key, address, length, pages);
+    } catch (RuntimeException e) {
+      if (stagIndex >= 0) {
+        device.stagIds().giveBack(stagIndex);
+      }
+      if (pages != null) {
+        device.pbles().free(pages);
+      }
+      throw e;
+    }
+  }
+
+  private static boolean isContiguous(DmaMemory memory, long firstPage, long pageCount) {
+    long start = memory.iova(firstPage * PAGE);
+    for (long page = 1; page < pageCount; page++) {
+      if (memory.iova((firstPage + page) * PAGE) != start + page * PAGE) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The key for local use. */
+  public int lkey() {
+    return stagIndex << 8 | key;
+  }
+
+  /** The key for the peer; the same number as {@link #lkey()}. */
+  public int rkey() {
+    return lkey();
+  }
+
+  /** Virtual address of the first byte. */
+  public long address() {
+    return address;
+  }
+
+  /** Length in bytes. */
+  public long length() {
+    return length;
+  }
+
+  /** Level of the page list: 0, 1 or 2. */
+  public int pbleLevel() {
+    return pages == null ? 0 : pages.level();
+  }
+
+  /** PBLEs in use, a root's included. */
+  public int pbleCount() {
+    return pages == null ? 0 : pages.entries();
+  }
+
+  /** Deregisters the region; the device forgets the key. Closing twice does nothing. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    device.forget(this);
+    device.control().execute(new DeallocateStag(pdId, stagIndex, true));
+    device.stagIds().giveBack(stagIndex);
+    if (pages != null) {
+      device.pbles().free(pages);
+    }
+  }
+}

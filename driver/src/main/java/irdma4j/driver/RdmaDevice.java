@@ -1,0 +1,665 @@
+package irdma4j.driver;
+
+import irdma4j.driver.ring.QueueLookup;
+import irdma4j.driver.ring.QueuePairRings;
+import irdma4j.hmc.FpmLimits;
+import irdma4j.hmc.HmcLayout;
+import irdma4j.hmc.HmcPlan;
+import irdma4j.hmc.HmcSizing;
+import irdma4j.hmc.HostMemoryCache;
+import irdma4j.hwregs.FpmCommitBuffer;
+import irdma4j.hwregs.FpmQueryBuffer;
+import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.RdmaFeature;
+import irdma4j.hwregs.Registers;
+import irdma4j.hwregs.cqp.AddLocalMac;
+import irdma4j.hwregs.cqp.AllocateLocalMac;
+import irdma4j.hwregs.cqp.CommitFpm;
+import irdma4j.hwregs.cqp.DeleteLocalMac;
+import irdma4j.hwregs.cqp.QueryFpm;
+import irdma4j.hwregs.cqp.QueryRdmaFeatures;
+import irdma4j.hwregs.cqp.StaticHmcPages;
+import irdma4j.pble.PblePool;
+import irdma4j.uapi.Bar;
+import irdma4j.uapi.DmaMemory;
+import irdma4j.uapi.DmaPlacement;
+import irdma4j.uapi.PciFunction;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An RDMA function that was brought up from cold.
+ *
+ * <p>Making, changing and closing objects, {@link #processEvents} and {@link #close} are for one
+ * thread at a time. Posting to a queue pair and polling a completion queue may go on meanwhile on
+ * other threads. Closing the device closes what was made with it; the PCI function stays open, with
+ * as much DMA memory in use as before.
+ */
+public final class RdmaDevice implements AutoCloseable {
+  private static final int FIRST_ID = 1;
+  private static final int FIRST_QUEUE_ID = 3;
+  private static final int MAX_PDS = 1 << 18;
+  private static final int PORT_INDEX_LIMIT = 4096;
+  private static final int FEATURE_BUFFER = 4096;
+  private static final int FIRMWARE_TRIES = 15;
+  private static final long FIRMWARE_PAUSE = 1_000_000_000L;
+
+  private final PciFunction function;
+  private final Bar bar;
+  private final DeviceConfig config;
+  private final SplittableRandom random;
+  private final Bringup bringup;
+  private final Set<AutoCloseable> children =
+      Collections.newSetFromMap(new IdentityHashMap<>());
+  private final IdPool pdIds = new IdPool("protection domain", FIRST_ID, MAX_PDS);
+  private QueuePairRings[] ringsByQpn = new QueuePairRings[0];
+  private final Map<Integer, CompletionQueue> queuesById = new java.util.HashMap<>();
+  private final Map<Integer, QueuePair> pairsByQpn = new java.util.HashMap<>();
+  private final List<AsyncEvent> pendingEvents = new ArrayList<>();
+  private Consumer<AsyncEvent> asyncListener = event -> {};
+  private boolean closed;
+
+  private @Nullable ControlQueue controlQueue;
+  private @Nullable FpmLimits limits;
+  private @Nullable HmcPlan plan;
+  private @Nullable HostMemoryCache hmc;
+  private @Nullable ControlCompletions ccq;
+  private @Nullable EventQueues events;
+  private @Nullable PblePool pblePool;
+  private @Nullable ArpTable arpTable;
+  private @Nullable IdPool stags;
+  private @Nullable IdPool qps;
+  private @Nullable IdPool cqs;
+  private int macIndex = -1;
+  private long sendRequests;
+  private long receiveRequests;
+  private long doorbellsRung;
+  private long doorbellsSkipped;
+  private long completions;
+
+  private RdmaDevice(PciFunction function, DeviceConfig config, StageListener listener) {
+    this.function = function;
+    this.bar = function.bar(0);
+    this.config = config;
+    this.random = new SplittableRandom(config.seed());
+    this.bringup = new Bringup(function.clock(), listener);
+  }
+
+  /**
+   * Brings a function up.
+   *
+   * @param function stays the caller's, and must outlive the device
+   * @param listener told of each stage
+   * @throws RdmaException if a stage fails; what was up is down again and all memory is back
+   */
+  public static RdmaDevice open(
+      PciFunction function, DeviceConfig config, StageListener listener) {
+    RdmaDevice device = new RdmaDevice(function, config, listener);
+    device.bringUp();
+    return device;
+  }
+
+  /** Brings a function up with the default configuration. */
+  public static RdmaDevice open(PciFunction function) {
+    return open(function, DeviceConfig.defaults(), StageListener.none());
+  }
+
+  /** The order is the hardware's: each stage needs those before it. */
+  private void bringUp() {
+    bringup.omitted("function reset", "not used");
+    bringup.omitted("admin queue", "not used");
+    bringup.omitted("capabilities", "not used");
+    bringup.stage("bus master", this::upBusMaster, () -> function.setBusMaster(false));
+    bringup.stage("firmware", this::upFirmware, () -> {});
+    bringup.stage("control QP", this::upControlQueue, () -> control().close());
+    bringup.stage("FPM query", this::upFpmQuery, () -> {});
+    bringup.stage("FPM commit", this::upFpmCommit, () -> {});
+    bringup.stage("HMC objects", this::upHmcObjects, this::downHmcObjects);
+    bringup.stage("CCQ", this::upCcq, this::downCcq);
+    bringup.stage("RDMA features", this::upFeatures, () -> {});
+    bringup.stage("CEQ 0", this::upCeq0, this::downCeq0);
+    bringup.stage("CEQs", this::upCeqs, this::downCeqs);
+    bringup.stage("PBLEs", this::upPbles, () -> pbles().close());
+    bringup.stage("AEQ", this::upAeq, () -> events().destroyAeq());
+    bringup.stage("local MAC", this::upLocalMac, this::downLocalMac);
+    bringup.stage("ARP", this::upArp, () -> {});
+  }
+
+  private String upBusMaster() {
+    function.setBusMaster(true);
+    return "%04x:%04x".formatted(function.config().vendorId(), function.config().deviceId());
+  }
+
+  /** Source: Linux irdma_sc_dev_init and irdma_wait_pe_ready in ctrl.c. */
+  private String upFirmware() {
+    for (int tries = 0; !isFirmwareReady(); tries++) {
+      if (tries == FIRMWARE_TRIES) {
+        throw new RdmaException(
+            "the protocol engine's processors are not ready: 0x%x 0x%x 0x%x"
+                .formatted(
+                    bar.read32(Registers.GLPE_CPUSTATUS0.offset()),
+                    bar.read32(Registers.GLPE_CPUSTATUS1.offset()),
+                    bar.read32(Registers.GLPE_CPUSTATUS2.offset())));
+      }
+      function.clock().pause(FIRMWARE_PAUSE);
+    }
+    int control = bar.read32(Registers.GLPCI_LBARCTRL.offset());
+    long doorbells = Registers.LBARCTRL_PE_DB_SIZE.decode(control);
+    if (doorbells != 1 && doorbells != 2) {
+      throw new RdmaException("doorbell region of size code " + doorbells);
+    }
+    return "doorbells %d MiB".formatted(doorbells * 4);
+  }
+
+  private boolean isFirmwareReady() {
+    return bar.read32(Registers.GLPE_CPUSTATUS0.offset()) == Registers.CPUSTATUS_RUNNING
+        && bar.read32(Registers.GLPE_CPUSTATUS1.offset()) == Registers.CPUSTATUS_RUNNING
+        && bar.read32(Registers.GLPE_CPUSTATUS2.offset()) == Registers.CPUSTATUS_RUNNING;
+  }
+
+  private String upControlQueue() {
+    ControlQueue queue = new ControlQueue(function, bar, config);
+    try {
+      queue.create();
+    } catch (RuntimeException e) {
+      try {
+        queue.close();
+      } catch (RuntimeException alsoFailed) {
+        e.addSuppressed(alsoFailed);
+      }
+      throw e;
+    }
+    controlQueue = queue;
+    return ControlQueue.SLOTS + " slots";
+  }
+
+  private String upFpmQuery() {
+    try (DmaMemory buffer = function.allocateDma(FpmQueryBuffer.SIZE, 512)) {
+      control().execute(new QueryFpm(config.hmcFunction(), buffer.iova()));
+      FpmLimits found = FpmLimits.parse(buffer.segment());
+      limits = found;
+      return "up to %d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
+          .formatted(
+              found.of(HmcObject.QP).maxCount(),
+              found.of(HmcObject.CQ).maxCount(),
+              found.of(HmcObject.MR).maxCount(),
+              found.of(HmcObject.PBLE).maxCount(),
+              found.maxSegments());
+    }
+  }
+
+  private String upFpmCommit() {
+    FpmLimits found = limits();
+    HmcPlan counts = HmcSizing.linux(found, config.queuePairs(), config.profile(), false);
+    try (DmaMemory buffer = function.allocateDma(FpmCommitBuffer.SIZE, 512)) {
+      counts.encode(buffer.segment());
+      control()
+          .execute(
+              new CommitFpm(config.hmcFunction(), FpmCommitBuffer.SIZE, buffer.iova()));
+      HmcLayout layout = HmcLayout.parse(buffer.segment(), counts, found);
+      plan = counts;
+      hmc = new HostMemoryCache(function, control(), layout, config.segmentType());
+      return "%d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
+          .formatted(
+              counts.count(HmcObject.QP),
+              counts.count(HmcObject.CQ),
+              counts.count(HmcObject.MR),
+              counts.count(HmcObject.PBLE),
+              layout.segments());
+    }
+  }
+
+  private String upHmcObjects() {
+    HostMemoryCache cache = hmc();
+    try {
+      for (HmcObject kind : HmcObject.values()) {
+        if (kind != HmcObject.PBLE && cache.layout().of(kind).count() != 0) {
+          cache.create(kind);
+        }
+      }
+      control().execute(new StaticHmcPages(config.hmcFunction()));
+    } catch (RuntimeException e) {
+      try {
+        downHmcObjects();
+      } catch (RuntimeException alsoFailed) {
+        e.addSuppressed(alsoFailed);
+      }
+      throw e;
+    }
+    HmcPlan counts = plan();
+    qps = new IdPool("queue pair", FIRST_QUEUE_ID, (int) counts.count(HmcObject.QP));
+    cqs = new IdPool("completion queue", FIRST_QUEUE_ID, (int) counts.count(HmcObject.CQ));
+    stags = new IdPool("stag", FIRST_ID, (int) counts.count(HmcObject.MR));
+    ringsByQpn = new QueuePairRings[(int) counts.count(HmcObject.QP)];
+    return cache.segmentCount() + " segments backed";
+  }
+
+  private void downHmcObjects() {
+    HostMemoryCache cache = hmc();
+    try {
+      for (HmcObject kind : HmcObject.values()) {
+        cache.delete(kind);
+      }
+    } finally {
+      cache.close();
+    }
+  }
+
+  private String upCcq() {
+    ControlCompletions queue = new ControlCompletions(function, bar);
+    ccq = queue;
+    control().useCompletions(queue);
+    try {
+      control().execute(queue.creation());
+    } catch (RuntimeException e) {
+      control().useCompletions(null);
+      queue.close();
+      throw e;
+    }
+    queue.arm();
+    return "";
+  }
+
+  private void downCcq() {
+    ControlCompletions queue = ccq;
+    if (queue != null) {
+      // Its own end can't arrive in it, so the tail register tells.
+      control().useCompletions(null);
+      try {
+        control().execute(queue.destruction());
+      } finally {
+        queue.close();
+      }
+    }
+  }
+
+  private String upFeatures() {
+    try (DmaMemory buffer = function.allocateDma(FEATURE_BUFFER, 8)) {
+      control().execute(new QueryRdmaFeatures(buffer.iova(), FEATURE_BUFFER));
+      long count = RdmaFeature.FEATURE_CNT.get(buffer.segment(), 0);
+      if (count < 2 || count > FEATURE_BUFFER / RdmaFeature.SIZE) {
+        throw new RdmaException("the device reports " + count + " feature words");
+      }
+      long version = RdmaFeature.FEATURE_INFO.get(buffer.segment(), 0) & 0xffffffffL;
+      return "firmware %d.%d".formatted(version >>> 16, version & 0xffff);
+    }
+  }
+
+  private String upCeq0() {
+    int vectors = Math.min(config.completionEventQueues(), vectorLimit());
+    function.interrupts().enable(vectors);
+    EventQueues queues = new EventQueues(function, bar, control());
+    try {
+      queues.createCeq();
+    } catch (RuntimeException e) {
+      function.interrupts().disable();
+      throw e;
+    }
+    events = queues;
+    ControlCompletions control = ccq;
+    if (control != null) {
+      control.waitBy(
+          nanos -> {
+            if (queues.await(0, nanos, this::raise, pendingEvents::add)) {
+              control.arm();
+            }
+          });
+      control.arm();
+    }
+    return vectors + " vectors";
+  }
+
+  private int vectorLimit() {
+    return Math.max(1, Math.min(function.interrupts().count(), limits().maxCeqs()));
+  }
+
+  private void downCeq0() {
+    ControlCompletions control = ccq;
+    if (control != null) {
+      control.waitBy(function.clock()::pause);
+    }
+    try {
+      events().destroyCeq();
+    } finally {
+      function.interrupts().disable();
+    }
+  }
+
+  private String upCeqs() {
+    int wanted = Math.min(config.completionEventQueues(), vectorLimit());
+    try {
+      while (events().ceqCount() < wanted) {
+        events().createCeq();
+      }
+    } catch (RuntimeException e) {
+      try {
+        downCeqs();
+      } catch (RuntimeException alsoFailed) {
+        e.addSuppressed(alsoFailed);
+      }
+      throw e;
+    }
+    return (wanted - 1) + " more";
+  }
+
+  private void downCeqs() {
+    while (events().ceqCount() > 1) {
+      events().destroyCeq();
+    }
+  }
+
+  private String upPbles() {
+    PblePool pool = new PblePool(hmc(), config.pbleChunkPages());
+    pblePool = pool;
+    return "%d backed, %d to grow by".formatted(pool.usage().backed(), pool.usage().unbacked());
+  }
+
+  private String upAeq() {
+    events().createAeq();
+    return "vector 0";
+  }
+
+  private String upLocalMac() {
+    int index = (int) control().execute(new AllocateLocalMac());
+    try {
+      control().execute(new AddLocalMac(config.macAddress(), index));
+    } catch (RuntimeException e) {
+      control().execute(new DeleteLocalMac(index, true, true));
+      throw e;
+    }
+    macIndex = index;
+    return "%012x".formatted(config.macAddress()).replaceAll("(..)(?!$)", "$1:");
+  }
+
+  private void downLocalMac() {
+    control().execute(new DeleteLocalMac(macIndex, true, true));
+  }
+
+  private String upArp() {
+    int entries =
+        (int) Math.min(PORT_INDEX_LIMIT, hmc().layout().of(HmcObject.ARP).count());
+    arpTable = new ArpTable(control(), entries);
+    return entries + " entries";
+  }
+
+  /** The function that this device was brought up on. */
+  public PciFunction function() {
+    return function;
+  }
+
+  /** The port's MAC address, as a 48-bit integer. */
+  public long macAddress() {
+    return config.macAddress();
+  }
+
+  /** Number of completion event queues. */
+  public int ceqCount() {
+    return events().ceqCount();
+  }
+
+  /** Makes a protection domain. */
+  public ProtectionDomain allocateProtectionDomain() {
+    requireOpen();
+    return adopt(new ProtectionDomain(this, pdIds.take()));
+  }
+
+  /** Allocates memory that may be registered; it belongs to the function until closed. */
+  public DmaMemory allocateMemory(long bytes, DmaPlacement placement) {
+    requireOpen();
+    return function.allocateDma(bytes, 4096, placement);
+  }
+
+  /** Creates a completion queue whose events arrive on CEQ 0. */
+  public CompletionQueue createCompletionQueue(int entries) {
+    return createCompletionQueue(entries, 0);
+  }
+
+  /**
+   * Creates a completion queue.
+   *
+   * @param entries completions that it holds at least
+   * @param ceq where its events arrive, 0 to {@link #ceqCount()} - 1
+   */
+  public CompletionQueue createCompletionQueue(int entries, int ceq) {
+    requireOpen();
+    CompletionQueue queue = adopt(CompletionQueue.create(this, entries, ceq));
+    queuesById.put(queue.id(), queue);
+    return queue;
+  }
+
+  /** From now on, asynchronous events are also given to this; it is called by processEvents. */
+  public void onAsyncEvent(Consumer<AsyncEvent> listener) {
+    asyncListener = listener;
+  }
+
+  /**
+   * Handles events, waiting for the first if there is none: completion queues learn of their events,
+   * and queue pairs that the device has put into the error state are flushed.
+   *
+   * @param vector the interrupt vector: that of a CEQ; asynchronous events are on vector 0
+   * @param timeoutNanos how long to wait at most, in the device's time; 0 only looks
+   * @return whether anything was handled
+   */
+  public boolean processEvents(int vector, long timeoutNanos) {
+    requireOpen();
+    boolean handled = !pendingEvents.isEmpty();
+    handled |=
+        events()
+            .await(vector, handled ? 0 : timeoutNanos, this::raise, pendingEvents::add);
+    while (!pendingEvents.isEmpty()) {
+      AsyncEvent event = pendingEvents.removeFirst();
+      if (QueuePair.isQueuePairError(event)) {
+        QueuePair pair = pairsByQpn.get(event.queueId());
+        if (pair != null) {
+          pair.failed(event);
+        }
+      }
+      asyncListener.accept(event);
+    }
+    return handled;
+  }
+
+  private void raise(int cqId) {
+    CompletionQueue queue = queuesById.get(cqId);
+    if (queue != null) {
+      queue.raiseEvent();
+    }
+  }
+
+  /** What is in use and was done so far. */
+  public DeviceUsage usage() {
+    long send = sendRequests;
+    long receive = receiveRequests;
+    long rung = doorbellsRung;
+    long skipped = doorbellsSkipped;
+    for (QueuePair pair : pairsByQpn.values()) {
+      send += pair.sendQueue().posted();
+      receive += pair.receiveQueue().posted();
+      rung += pair.sendQueue().doorbellsRung();
+      skipped += pair.sendQueue().doorbellsSkipped();
+    }
+    long polled = completions;
+    for (CompletionQueue queue : queuesById.values()) {
+      polled += queue.polled();
+    }
+    EnumMap<HmcObject, Integer> objects = new EnumMap<>(HmcObject.class);
+    for (HmcObject kind : HmcObject.values()) {
+      objects.put(kind, hmc().count(kind));
+    }
+    return new DeviceUsage(
+        send,
+        receive,
+        rung,
+        skipped,
+        polled,
+        events().interrupts(),
+        control().operations(),
+        hmc().segmentCount(),
+        objects,
+        pbles().usage());
+  }
+
+  /**
+   * Closes all that was made with the device, then takes it down stage by stage. Everything is given
+   * back even if the device no longer answers; the first failure is thrown at the end. Closing twice
+   * does nothing.
+   */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    RuntimeException first = null;
+    // Queue pairs use completion queues and regions, so they go first; domains go last.
+    for (Class<?> kind :
+        List.of(
+            QueuePair.class, CompletionQueue.class, MemoryRegion.class, ProtectionDomain.class)) {
+      for (AutoCloseable child : List.copyOf(children)) {
+        if (kind.isInstance(child)) {
+          first = closing(child, first);
+        }
+      }
+    }
+    closed = true;
+    first = closing(bringup::unwind, first);
+    EventQueues queues = events;
+    if (queues != null) {
+      queues.abandon();
+    }
+    HostMemoryCache cache = hmc;
+    if (cache != null) {
+      cache.close();
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+
+  private static @Nullable RuntimeException closing(
+      AutoCloseable child, @Nullable RuntimeException first) {
+    try {
+      child.close();
+      return first;
+    } catch (RuntimeException e) {
+      if (first == null) {
+        return e;
+      }
+      first.addSuppressed(e);
+      return first;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("the device is closed");
+    }
+  }
+
+  <T extends AutoCloseable> T adopt(T child) {
+    children.add(child);
+    if (child instanceof QueuePair pair) {
+      pairsByQpn.put(pair.qpn(), pair);
+      ringsByQpn[pair.qpn()] = pair.rings();
+    }
+    return child;
+  }
+
+  void forget(AutoCloseable child) {
+    children.remove(child);
+    switch (child) {
+      case QueuePair pair -> {
+        pairsByQpn.remove(pair.qpn());
+        ringsByQpn[pair.qpn()] = null;
+        sendRequests += pair.sendQueue().posted();
+        receiveRequests += pair.receiveQueue().posted();
+        doorbellsRung += pair.sendQueue().doorbellsRung();
+        doorbellsSkipped += pair.sendQueue().doorbellsSkipped();
+      }
+      case CompletionQueue queue -> {
+        queuesById.remove(queue.id());
+        completions += queue.polled();
+      }
+      default -> {}
+    }
+  }
+
+  void closed(ProtectionDomain pd, int id) {
+    children.remove(pd);
+    pdIds.giveBack(id);
+  }
+
+  QueueLookup queueLookup() {
+    QueuePairRings[] rings = ringsByQpn;
+    return context ->
+        context >= 0 && context < rings.length ? rings[(int) context] : null;
+  }
+
+  int nextKey() {
+    return random.nextInt(256);
+  }
+
+  Bar bar() {
+    return bar;
+  }
+
+  DeviceConfig config() {
+    return config;
+  }
+
+  ControlQueue control() {
+    return present(controlQueue);
+  }
+
+  PblePool pbles() {
+    return present(pblePool);
+  }
+
+  ArpTable arp() {
+    return present(arpTable);
+  }
+
+  IdPool stagIds() {
+    return present(stags);
+  }
+
+  IdPool qpIds() {
+    return present(qps);
+  }
+
+  IdPool cqIds() {
+    return present(cqs);
+  }
+
+  private EventQueues events() {
+    return present(events);
+  }
+
+  private HostMemoryCache hmc() {
+    return present(hmc);
+  }
+
+  private FpmLimits limits() {
+    return present(limits);
+  }
+
+  private HmcPlan plan() {
+    return present(plan);
+  }
+
+  private static <T> T present(@Nullable T part) {
+    if (part == null) {
+      throw new IllegalStateException("this part of the device is not up");
+    }
+    return part;
+  }
+}

@@ -1,0 +1,76 @@
+package irdma4j.driver.ring;
+
+import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.cqp.CqpCommand;
+import irdma4j.hwregs.cqp.CqpWqe;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The ring of the control queue pair: WQEs of 64 bytes, one slot each. Not thread-safe.
+ *
+ * <p>Source: Linux irdma_sc_cqp_get_next_send_wqe_idx in ctrl.c.
+ */
+public final class ControlRing {
+  private final MemorySegment memory;
+  private final int size;
+  private int head;
+  private int tail;
+  private int polarity;
+
+  /**
+   * An empty ring over zeroed memory.
+   *
+   * @param size slots, a power of two
+   */
+  public ControlRing(MemorySegment memory, int size) {
+    this.memory = memory;
+    this.size = size;
+  }
+
+  /** The slot that the next WQE will take. */
+  public int nextSlot() {
+    return head;
+  }
+
+  /** Whether all slots but one are in use. */
+  public boolean isFull() {
+    return ((head - tail) & (size - 1)) == size - 1;
+  }
+
+  /**
+   * Writes a WQE.
+   *
+   * @return its slot, or -1 if the ring is full
+   */
+  public int post(CqpCommand command) {
+    if (isFull()) {
+      return -1;
+    }
+    int slot = head;
+    long base = (long) slot * CqpWqe.SIZE;
+    long header = command.encode(memory, base);
+    if (slot == 0) {
+      polarity ^= 1;
+    }
+    // The valid bit gives the WQE to the device, so everything else must be in memory before it.
+    LittleEndian.setLongRelease(
+        memory, base + CqpWqe.HEADER, header | CqpWqe.VALID.encode(polarity));
+    head = (head + 1) & (size - 1);
+    return slot;
+  }
+
+  /** What the doorbell is told: the slot beyond the last WQE. */
+  public int head() {
+    return head;
+  }
+
+  /** The oldest WQE is done. */
+  public void complete() {
+    tail = (tail + 1) & (size - 1);
+  }
+
+  /** Slots in the ring. */
+  public int size() {
+    return size;
+  }
+}
