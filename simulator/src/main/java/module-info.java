@@ -3,4 +3,6 @@ module irdma4j.simulator {
   requires static org.jspecify;
   requires transitive irdma4j.uapi;
   requires irdma4j.hwregs;
+
+  exports irdma4j.simulator;
 }

@@ -1,0 +1,296 @@
+package irdma4j.simulator.wire;
+
+import irdma4j.simulator.FrameTap;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins ports as a switch does: a frame goes to the port whose MAC address it names (its own
+ * sender's included, as inside a NIC), and to all other ports if no port has that address. Each
+ * sender's frames take their time on a wire of a given rate, then a fixed delay, then arrive in
+ * order of time; faults are drawn from a seed.
+ *
+ * <p>Frames stand in buffers that are used again; a frame allocates nothing once there are enough.
+ * Used on the engine's thread only.
+ */
+public final class Link {
+  /** Frames in flight at which {@link #hasRoom} asks senders to wait. */
+  public static final int HIGH_WATER = 512;
+
+  private static final int PREAMBLE_FCS_GAP = 8 + 4 + 12;
+  private static final int SLOT_BYTES = 9728;
+  private static final int BLOCK = 64;
+  private static final long NO_ADDRESS = -1;
+
+  /** Takes a frame that has arrived. */
+  @FunctionalInterface
+  public interface Receiver {
+    /**
+     * A frame arrives.
+     *
+     * @param port the port at which it arrives
+     * @param frame the frame at offset 0, without FCS; valid during the call only
+     * @param bytes its length
+     */
+    void arrived(int port, MemorySegment frame, int bytes);
+  }
+
+  private final long[] portMac;
+  private final long[] busyUntil;
+  private final int[] busyHundredths;
+  private final int hundredthsPerByte;
+  private final long delayNanos;
+  private final LinkFaults faults;
+  private final SplittableRandom random;
+  private final @Nullable FrameTap tap;
+
+  private MemorySegment[] slot = new MemorySegment[0];
+  private int[] slotBytes = new int[0];
+  private int[] free = new int[0];
+  private int freeCount;
+
+  // A binary heap ordered by arrival time, then by the order of sending.
+  private long[] heapTime = new long[BLOCK];
+  private long[] heapOrder = new long[BLOCK];
+  private int[] heapSlotAndPort = new int[BLOCK];
+  private int heapSize;
+  private long nextOrder;
+
+  /**
+   * A link.
+   *
+   * @param ports how many ports it joins, at most 256
+   * @param gigabits rate of each port in Gb/s, 1 to 800
+   * @param delayNanos time from the last bit's departure to its arrival
+   * @param faults what it does to frames
+   * @param seed of the faults
+   * @param tap sees every frame sent, or null
+   */
+  public Link(
+      int ports,
+      int gigabits,
+      long delayNanos,
+      LinkFaults faults,
+      long seed,
+      @Nullable FrameTap tap) {
+    if (ports < 1 || ports > 256 || gigabits < 1 || gigabits > 800 || delayNanos < 0) {
+      throw new IllegalArgumentException(
+          "link of " + ports + " ports, " + gigabits + " Gb/s, " + delayNanos + " ns");
+    }
+    this.portMac = new long[ports];
+    Arrays.fill(portMac, NO_ADDRESS);
+    this.busyUntil = new long[ports];
+    Arrays.fill(busyUntil, Long.MIN_VALUE);
+    this.busyHundredths = new int[ports];
+    this.hundredthsPerByte = 800 / gigabits;
+    this.delayNanos = delayNanos;
+    this.faults = faults;
+    this.random = new SplittableRandom(seed);
+    this.tap = tap;
+  }
+
+  /** Gives a port its MAC address, a 48-bit integer. */
+  public void attach(int port, long mac) {
+    portMac[port] = mac;
+  }
+
+  /** Whether few enough frames are in flight for senders to go on. */
+  public boolean hasRoom() {
+    return heapSize < HIGH_WATER;
+  }
+
+  /** Frames in flight. */
+  public int inFlight() {
+    return heapSize;
+  }
+
+  /** Sends a frame from a port at the given time; its bytes are copied. */
+  public void send(int port, MemorySegment frame, int bytes, long now) {
+    if (bytes < 14 || bytes > SLOT_BYTES) {
+      throw new IllegalArgumentException("frame of " + bytes + " bytes");
+    }
+    long departed = occupy(port, bytes, now);
+    boolean dropped = draw(faults.loss());
+    if (tap != null) {
+      tap.frame(departed, port, frame, bytes, dropped);
+    }
+    if (dropped) {
+      return;
+    }
+    long arrival = departed + delayNanos;
+    if (draw(faults.reorder())) {
+      arrival += 1 + random.nextLong(8 * (delayNanos + 500));
+    }
+    forward(port, frame, bytes, arrival);
+    if (draw(faults.duplicate())) {
+      forward(port, frame, bytes, arrival + 1 + random.nextLong(2 * (delayNanos + 500)));
+    }
+  }
+
+  private long occupy(int port, int bytes, long now) {
+    if (busyUntil[port] < now) {
+      busyUntil[port] = now;
+      busyHundredths[port] = 0;
+    }
+    int hundredths = busyHundredths[port] + (bytes + PREAMBLE_FCS_GAP) * hundredthsPerByte;
+    busyUntil[port] += hundredths / 100;
+    busyHundredths[port] = hundredths % 100;
+    return busyUntil[port];
+  }
+
+  private boolean draw(double percent) {
+    return percent > 0 && random.nextDouble() * 100 < percent;
+  }
+
+  private void forward(int port, MemorySegment frame, int bytes, long arrival) {
+    long destination = BigEndian.get48(frame, 0);
+    for (int i = 0; i < portMac.length; i++) {
+      if (portMac[i] == destination) {
+        enqueue(i, frame, bytes, arrival);
+        return;
+      }
+    }
+    for (int i = 0; i < portMac.length; i++) {
+      if (i != port) {
+        enqueue(i, frame, bytes, arrival);
+      }
+    }
+  }
+
+  private void enqueue(int port, MemorySegment frame, int bytes, long arrival) {
+    if (freeCount == 0) {
+      grow();
+    }
+    int index = free[--freeCount];
+    MemorySegment.copy(frame, 0, slot[index], 0, bytes);
+    slotBytes[index] = bytes;
+    if (draw(faults.corrupt())) {
+      int at = random.nextInt(bytes);
+      int flip = 1 + random.nextInt(255);
+      slot[index].set(
+          ValueLayout.JAVA_BYTE, at, (byte) (slot[index].get(ValueLayout.JAVA_BYTE, at) ^ flip));
+    }
+    push(arrival, index << 8 | port);
+  }
+
+  private void grow() {
+    int old = slot.length;
+    slot = Arrays.copyOf(slot, old + BLOCK);
+    slotBytes = Arrays.copyOf(slotBytes, old + BLOCK);
+    free = new int[old + BLOCK];
+    MemorySegment block = Arena.ofAuto().allocate((long) BLOCK * SLOT_BYTES, 64);
+    for (int i = 0; i < BLOCK; i++) {
+      slot[old + i] = block.asSlice((long) i * SLOT_BYTES, SLOT_BYTES);
+      free[freeCount++] = old + i;
+    }
+  }
+
+  /** When the next frame arrives, or {@link Long#MAX_VALUE} if none is in flight. */
+  public long nextArrival() {
+    return heapSize == 0 ? Long.MAX_VALUE : heapTime[0];
+  }
+
+  /**
+   * Hands over the next frame if it has arrived by the given time.
+   *
+   * @return whether there was one
+   */
+  public boolean deliver(long now, Receiver receiver) {
+    if (heapSize == 0 || heapTime[0] > now) {
+      return false;
+    }
+    int top = heapSlotAndPort[0];
+    pop();
+    int index = top >>> 8;
+    try {
+      receiver.arrived(top & 0xff, slot[index], slotBytes[index]);
+    } finally {
+      free[freeCount++] = index;
+    }
+    return true;
+  }
+
+  /** Throws away all frames in flight to a port, as a reset of its function does. */
+  public void discard(int port) {
+    int kept = 0;
+    int size = heapSize;
+    heapSize = 0;
+    long[] time = Arrays.copyOf(heapTime, size);
+    long[] order = Arrays.copyOf(heapOrder, size);
+    int[] what = Arrays.copyOf(heapSlotAndPort, size);
+    for (int i = 0; i < size; i++) {
+      if ((what[i] & 0xff) == port) {
+        free[freeCount++] = what[i] >>> 8;
+      } else {
+        heapSize = ++kept;
+        siftUp(kept - 1, time[i], order[i], what[i]);
+      }
+    }
+  }
+
+  private void push(long time, int what) {
+    if (heapSize == heapTime.length) {
+      heapTime = Arrays.copyOf(heapTime, heapSize * 2);
+      heapOrder = Arrays.copyOf(heapOrder, heapSize * 2);
+      heapSlotAndPort = Arrays.copyOf(heapSlotAndPort, heapSize * 2);
+    }
+    siftUp(heapSize++, time, nextOrder++, what);
+  }
+
+  private void siftUp(int from, long time, long order, int what) {
+    int at = from;
+    while (at > 0) {
+      int parent = (at - 1) >>> 1;
+      if (!before(time, order, parent)) {
+        break;
+      }
+      move(parent, at);
+      at = parent;
+    }
+    place(at, time, order, what);
+  }
+
+  private void pop() {
+    int last = --heapSize;
+    if (last == 0) {
+      return;
+    }
+    long time = heapTime[last];
+    long order = heapOrder[last];
+    int what = heapSlotAndPort[last];
+    int at = 0;
+    while (true) {
+      int child = 2 * at + 1;
+      if (child >= last) {
+        break;
+      }
+      if (child + 1 < last && before(heapTime[child + 1], heapOrder[child + 1], child)) {
+        child++;
+      }
+      if (before(time, order, child)) {
+        break;
+      }
+      move(child, at);
+      at = child;
+    }
+    place(at, time, order, what);
+  }
+
+  private boolean before(long time, long order, int index) {
+    return time < heapTime[index] || (time == heapTime[index] && order < heapOrder[index]);
+  }
+
+  private void move(int from, int to) {
+    place(to, heapTime[from], heapOrder[from], heapSlotAndPort[from]);
+  }
+
+  private void place(int at, long time, long order, int what) {
+    heapTime[at] = time;
+    heapOrder[at] = order;
+    heapSlotAndPort[at] = what;
+  }
+}

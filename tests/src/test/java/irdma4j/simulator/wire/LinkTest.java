@@ -1,0 +1,164 @@
+package irdma4j.simulator.wire;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.DoubleRange;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class LinkTest {
+  private static MemorySegment frame(long destination, int tag) {
+    MemorySegment frame = MemorySegment.ofArray(new byte[100]);
+    BigEndian.set48(frame, 0, destination);
+    BigEndian.set32(frame, 20, tag);
+    return frame;
+  }
+
+  private record Arrival(long time, int port, int tag) {}
+
+  private static List<Arrival> drain(Link link) {
+    List<Arrival> arrivals = new ArrayList<>();
+    while (link.nextArrival() != Long.MAX_VALUE) {
+      long now = link.nextArrival();
+      assertFalse(link.deliver(now - 1, (port, frame, bytes) -> {}));
+      assertTrue(
+          link.deliver(
+              now,
+              (port, frame, bytes) -> {
+                assertEquals(100, bytes);
+                arrivals.add(new Arrival(now, port, BigEndian.get32(frame, 20)));
+              }));
+    }
+    return arrivals;
+  }
+
+  /** Fails if a frame costs no wire time, or the fraction of a nanosecond is lost. */
+  @Test
+  void framesTakeTheirTimeOnTheWire() {
+    Link link = new Link(2, 100, 500, LinkFaults.NONE, 1, null);
+    for (int i = 0; i < 100; i++) {
+      link.send(0, frame(7, i), 100, 1000);
+    }
+    List<Arrival> arrivals = drain(link);
+    for (int i = 0; i < 100; i++) {
+      // 124 bytes with preamble, FCS and gap: 9.92 ns each at 100 Gb/s
+      assertEquals(new Arrival(1500 + (i + 1) * 992 / 100, 1, i), arrivals.get(i));
+    }
+  }
+
+  /** Fails if a frame goes to a port that it does not name, or an unknown address is not flooded. */
+  @Test
+  void framesGoToThePortThatTheyName() {
+    Link link = new Link(3, 100, 0, LinkFaults.NONE, 1, null);
+    for (int i = 0; i < 3; i++) {
+      link.attach(i, 0x10 + i);
+    }
+    link.send(0, frame(0x12, 1), 100, 0);
+    link.send(0, frame(0x10, 2), 100, 1000);
+    link.send(1, frame(0xffff_ffff_ffffL, 3), 100, 2000);
+    List<Arrival> arrivals = drain(link);
+    assertEquals(
+        List.of(
+            new Arrival(9, 2, 1),
+            new Arrival(1009, 0, 2),
+            new Arrival(2009, 0, 3),
+            new Arrival(2009, 2, 3)),
+        arrivals);
+  }
+
+  /**
+   * Every frame arrives once, none, or twice as the faults allow; without reordering in order; the
+   * same seed gives the same arrivals; the tap sees each frame with the truth about its loss. Fails
+   * if a buffer is used while its frame is in flight.
+   */
+  @Property(tries = 100)
+  void faultsAreWhatWasAskedFor(
+      @ForAll long seed,
+      @ForAll @DoubleRange(max = 50) double loss,
+      @ForAll @DoubleRange(max = 50) double duplicate,
+      @ForAll boolean reorder) {
+    List<Integer> lost = new ArrayList<>();
+    List<List<Arrival>> runs = new ArrayList<>();
+    for (int run = 0; run < 2; run++) {
+      lost.clear();
+      LinkFaults faults = new LinkFaults(loss, duplicate, reorder ? 20 : 0, 0);
+      Link link =
+          new Link(
+              2,
+              100,
+              500,
+              faults,
+              seed,
+              (time, from, frame, bytes, dropped) -> {
+                if (dropped) {
+                  lost.add(BigEndian.get32(frame, 20));
+                }
+              });
+      for (int i = 0; i < 300; i++) {
+        link.send(0, frame(7, i), 100, i * 20L);
+      }
+      runs.add(drain(link));
+    }
+    assertEquals(runs.get(0), runs.get(1));
+    int[] count = new int[300];
+    int previous = -1;
+    for (Arrival arrival : runs.get(0)) {
+      boolean first = count[arrival.tag()]++ == 0;
+      if (first && !reorder) {
+        assertTrue(arrival.tag() > previous);
+        previous = arrival.tag();
+      }
+    }
+    for (int i = 0; i < 300; i++) {
+      assertEquals(lost.contains(i), count[i] == 0);
+      assertTrue(count[i] <= (duplicate > 0 ? 2 : 1));
+    }
+    if (loss == 0) {
+      assertTrue(lost.isEmpty());
+    }
+  }
+
+  /** Fails if corruption touches no byte, or more than one. */
+  @Property(tries = 50)
+  void corruptionChangesOneByte(@ForAll long seed, @ForAll @IntRange(min = 15, max = 1500) int n) {
+    Link link = new Link(2, 100, 0, new LinkFaults(0, 0, 0, 100), seed, null);
+    byte[] sent = new byte[n];
+    link.send(0, MemorySegment.ofArray(sent), n, 0);
+    byte[] got = new byte[n];
+    link.deliver(
+        Long.MAX_VALUE,
+        (port, frame, bytes) ->
+            MemorySegment.copy(frame, ValueLayout.JAVA_BYTE, 0, got, 0, bytes));
+    int changed = 0;
+    for (byte b : got) {
+      changed += b == 0 ? 0 : 1;
+    }
+    assertEquals(1, changed);
+    assertArrayEquals(new byte[n], sent);
+  }
+
+  /** Fails if discarding loses or keeps a frame of the wrong port. */
+  @Test
+  void discardEmptiesOnePort() {
+    Link link = new Link(3, 100, 0, LinkFaults.NONE, 1, null);
+    for (int i = 0; i < 50; i++) {
+      link.send(0, frame(7, i), 100, 0);
+    }
+    link.discard(1);
+    List<Arrival> arrivals = drain(link);
+    assertEquals(50, arrivals.size());
+    for (int i = 0; i < 50; i++) {
+      assertEquals(2, arrivals.get(i).port());
+      assertEquals(i, arrivals.get(i).tag());
+    }
+  }
+}
