@@ -2,7 +2,7 @@
 module irdma4j.simulator {
   requires static org.jspecify;
   requires transitive irdma4j.uapi;
-  requires irdma4j.hwregs;
+  requires transitive irdma4j.hwregs;
 
   exports irdma4j.simulator;
 }

@@ -86,7 +86,7 @@ final class ControlCompletions {
       waiter.accept(POLL_NANOS);
     }
     long word3 = ring.word(24);
-    long value = ControlCqe.OPRETVAL.decode(ring.word(0));
+    long value = ControlCqe.OPRETVAL.decode(ring.word(16));
     int done = (int) ControlCqe.WQEIDX.decode(word3);
     ring.consume();
     head = head + 1 == ENTRIES ? 0 : head + 1;

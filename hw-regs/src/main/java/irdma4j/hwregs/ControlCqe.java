@@ -11,7 +11,7 @@ public final class ControlCqe {
 
   /** Value that the operation returns. */
   public static final Field OPRETVAL =
-      Field.bits("OPRETVAL", 0, 31, 0, "Value that the operation returns");
+      Field.bits("OPRETVAL", 16, 31, 0, "Value that the operation returns");
 
   /** Unused. */
   public static final Field TCPSEQNUMRTT =
@@ -51,9 +51,9 @@ public final class ControlCqe {
           "ccqe",
           SIZE,
           "A completion of the control queue pair",
-          OPRETVAL,
           TCPSEQNUMRTT,
           COMPCTX,
+          OPRETVAL,
           MINERR,
           MAJERR,
           WQEIDX,

@@ -50,6 +50,12 @@ public final class CompletionEntry {
   /** Source QPN of a datagram (UD only). */
   public int sourceQpn;
 
+  /** Whether {@link #sourceMac} is known (UD only). */
+  public boolean sourceMacValid;
+
+  /** MAC address of a datagram's sender, a 48-bit integer. */
+  public long sourceMac;
+
   /** Back to an empty successful completion. */
   public void clear() {
     sq = false;
@@ -68,5 +74,7 @@ public final class CompletionEntry {
     invalidatedStag = 0;
     ipv4 = false;
     sourceQpn = 0;
+    sourceMacValid = false;
+    sourceMac = 0;
   }
 }

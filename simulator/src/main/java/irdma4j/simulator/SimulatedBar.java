@@ -1,0 +1,78 @@
+package irdma4j.simulator;
+
+import irdma4j.hwregs.Registers;
+import irdma4j.simulator.device.Device;
+import irdma4j.simulator.device.Mailbox;
+import irdma4j.simulator.device.RegisterFile;
+import irdma4j.uapi.Bar;
+
+/**
+ * BAR 0: writes are posted into the device's mailbox, reads wait until all earlier writes of the
+ * function were handled.
+ */
+final class SimulatedBar implements Bar {
+  private final Engine engine;
+  private final SimulatedFunction function;
+  private final RegisterFile registers;
+  private final Mailbox mailbox;
+
+  SimulatedBar(Engine engine, SimulatedFunction function, Device device) {
+    this.engine = engine;
+    this.function = function;
+    this.registers = device.registers();
+    this.mailbox = device.mailbox();
+  }
+
+  @Override
+  public int index() {
+    return 0;
+  }
+
+  @Override
+  public long size() {
+    return Device.BAR_BYTES;
+  }
+
+  @Override
+  public int read32(long offset) {
+    check(offset, 4);
+    engine.drain(mailbox);
+    return value((int) offset);
+  }
+
+  @Override
+  public void write32(long offset, int value) {
+    check(offset, 4);
+    engine.post(mailbox, (int) offset, value);
+  }
+
+  @Override
+  public long read64(long offset) {
+    check(offset, 8);
+    engine.drain(mailbox);
+    return Integer.toUnsignedLong(value((int) offset)) | (long) value((int) offset + 4) << 32;
+  }
+
+  @Override
+  public void write64(long offset, long value) {
+    check(offset, 8);
+    engine.post(mailbox, (int) offset, (int) value);
+    engine.post(mailbox, (int) offset + 4, (int) (value >>> 32));
+  }
+
+  private int value(int offset) {
+    if (Registers.at(offset) == null) {
+      registers.touchedUnknown(offset);
+      return 0;
+    }
+    return registers.get(offset);
+  }
+
+  private void check(long offset, int width) {
+    if (offset < 0 || offset > Device.BAR_BYTES - width || (offset & (width - 1)) != 0) {
+      throw new IndexOutOfBoundsException(
+          "BAR 0 has no " + 8 * width + " bits at 0x" + Long.toHexString(offset));
+    }
+    function.checkOpen();
+  }
+}

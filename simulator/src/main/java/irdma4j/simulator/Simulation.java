@@ -1,0 +1,232 @@
+package irdma4j.simulator;
+
+import irdma4j.simulator.device.Device;
+import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.device.QueueEngine;
+import irdma4j.simulator.wire.Link;
+import irdma4j.simulator.wire.LinkFaults;
+import irdma4j.uapi.PciFunction;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Simulated E810 functions, joined by a wire.
+ *
+ * <p>A threaded simulation runs on a thread of its own, as cards do, and keeps the machine's time. A
+ * stepped one has no thread: it runs inside its callers' register reads, {@code DeviceClock.pause}
+ * and {@code Interrupts.await}, in virtual time, and the same seed and the same calls give the same
+ * run. A stepped simulation is for one thread at a time.
+ *
+ * <p>{@link #close()} closes the functions and gives all their memory back.
+ */
+public final class Simulation implements AutoCloseable {
+  private static final long FIRST_MAC = 0x02_e8_10_00_00_01L;
+  private static final long WIRE_DELAY_NANOS = 500;
+
+  private final SimulatedFunction[] functions;
+  private final Engine engine;
+
+  private Simulation(Builder builder) {
+    Link link =
+        new Link(
+            builder.functions,
+            builder.gigabits,
+            WIRE_DELAY_NANOS,
+            builder.faults,
+            builder.seed,
+            builder.tap);
+    functions = new SimulatedFunction[builder.functions];
+    Device[] devices = new Device[builder.functions];
+    EngineTime time = new EngineTime();
+    for (int i = 0; i < functions.length; i++) {
+      long mac = FIRST_MAC + i;
+      link.attach(i, mac);
+      functions[i] =
+          new SimulatedFunction(
+              i,
+              builder.profile,
+              mac,
+              builder.seed * 31 + i,
+              new Port(link, i, time),
+              builder.queueEngine);
+      devices[i] = functions[i].device();
+    }
+    engine = new Engine(builder.stepped, devices, link);
+    time.engine = engine;
+    for (SimulatedFunction function : functions) {
+      function.join(engine, builder.profile.vectors());
+    }
+    engine.start();
+  }
+
+  /** Starts a description: two functions, threaded, 100 Gb/s, no loss. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** How many functions there are. */
+  public int functions() {
+    return functions.length;
+  }
+
+  /** A function, whose address is {@code sim:INDEX}. */
+  public PciFunction function(int index) {
+    return functions[Objects.checkIndex(index, functions.length)];
+  }
+
+  /** The counts of a function. */
+  public FunctionStatistics statistics(int index) {
+    return functions[Objects.checkIndex(index, functions.length)].statistics();
+  }
+
+  /** The offsets in BAR 0 that were touched though no register is known there, in rising order. */
+  public int[] unknownRegisters(int index) {
+    return functions[Objects.checkIndex(index, functions.length)]
+        .device()
+        .registers()
+        .unknownOffsets();
+  }
+
+  /**
+   * Lets a stepped simulation do one thing: what is due now, or what comes next in its time.
+   *
+   * @return whether there was anything to do
+   * @throws IllegalStateException if the simulation is threaded
+   */
+  public boolean step() {
+    requireStepped();
+    return engine.step();
+  }
+
+  /**
+   * Lets a stepped simulation run for a time.
+   *
+   * @throws IllegalStateException if the simulation is threaded
+   */
+  public void advance(long nanos) {
+    requireStepped();
+    engine.advance(nanos);
+  }
+
+  private void requireStepped() {
+    if (!engine.isStepped()) {
+      throw new IllegalStateException("the simulation runs on its own thread");
+    }
+  }
+
+  @Override
+  public void close() {
+    for (SimulatedFunction function : functions) {
+      function.close();
+    }
+    engine.close();
+  }
+
+  private static final class EngineTime {
+    @Nullable Engine engine;
+  }
+
+  private record Port(Link link, int number, EngineTime time) implements Device.Environment {
+    @Override
+    public long now() {
+      Engine engine = time.engine;
+      return engine == null ? 0 : engine.now();
+    }
+
+    @Override
+    public void transmit(MemorySegment frame, int bytes) {
+      link.send(number, frame, bytes, now());
+    }
+
+    @Override
+    public boolean hasRoom() {
+      return link.hasRoom();
+    }
+
+    @Override
+    public void attach(long mac) {
+      link.attach(number, mac);
+    }
+  }
+
+  /** Describes a simulation. Not thread-safe. */
+  public static final class Builder {
+    private int functions = 2;
+    private long seed = 1;
+    private boolean stepped;
+    private LinkFaults faults = LinkFaults.NONE;
+    private int gigabits = 100;
+    private @Nullable FrameTap tap;
+    private CardProfile profile = CardProfile.e810();
+    private Function<DeviceServices, QueueEngine> queueEngine = NoQueues::new;
+
+    private Builder() {}
+
+    /** How many functions, 1 to 256. */
+    public Builder functions(int count) {
+      if (count < 1 || count > 256) {
+        throw new IllegalArgumentException(count + " functions: 1 to 256");
+      }
+      functions = count;
+      return this;
+    }
+
+    /** The seed of everything that is left to chance. */
+    public Builder seed(long value) {
+      seed = value;
+      return this;
+    }
+
+    /** Runs inside its callers, in virtual time. */
+    public Builder stepped() {
+      stepped = true;
+      return this;
+    }
+
+    /** Runs on its own thread, in the machine's time. */
+    public Builder threaded() {
+      stepped = false;
+      return this;
+    }
+
+    /** The share of frames that the wire loses, 0 to 100. */
+    public Builder lossPercent(double percent) {
+      faults = LinkFaults.loss(percent);
+      return this;
+    }
+
+    /** Sees every frame. */
+    public Builder tap(FrameTap frameTap) {
+      tap = Objects.requireNonNull(frameTap);
+      return this;
+    }
+
+    /** The rate of each function's wire in Gb/s, 1 to 800. */
+    public Builder gigabits(int rate) {
+      if (rate < 1 || rate > 800) {
+        throw new IllegalArgumentException(rate + " Gb/s: 1 to 800");
+      }
+      gigabits = rate;
+      return this;
+    }
+
+    /** What the cards say of themselves. */
+    public Builder profile(CardProfile card) {
+      profile = Objects.requireNonNull(card);
+      return this;
+    }
+
+    /** Makes the functions' queue engines; for tests of the device without a transport. */
+    Builder queueEngine(Function<DeviceServices, QueueEngine> factory) {
+      queueEngine = factory;
+      return this;
+    }
+
+    /** Makes the functions and starts the simulation. */
+    public Simulation build() {
+      return new Simulation(this);
+    }
+  }
+}

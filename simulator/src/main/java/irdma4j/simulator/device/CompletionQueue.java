@@ -1,0 +1,178 @@
+package irdma4j.simulator.device;
+
+import irdma4j.hwregs.CqShadow;
+import irdma4j.hwregs.Cqe;
+import irdma4j.hwregs.ExtendedCqe;
+
+/**
+ * A completion queue as the device keeps it: the ring it fills, how far the driver has read by its
+ * shadow area, and whether an event was asked for.
+ *
+ * <p>One entry always stays free, so that the driver's index in the shadow area tells a full ring from
+ * an empty one.
+ */
+final class CompletionQueue {
+  /** Bytes of the object in the HMC that the device writes. */
+  static final int OBJECT_BYTES = 64;
+
+  final int id;
+  final long context;
+  final int eventQueue;
+  final boolean hasEventQueue;
+  final boolean checkOverflow;
+  final boolean wideEntries;
+  final long shadow;
+  private EventRing ring;
+  private int consumer;
+  private long used;
+  private int armSequence;
+  private boolean armedNext;
+  private boolean armedSolicited;
+  boolean overflowed;
+  int unacknowledged;
+  boolean eventWaits;
+
+  CompletionQueue(
+      int id,
+      long context,
+      int eventQueue,
+      boolean hasEventQueue,
+      boolean checkOverflow,
+      boolean wideEntries,
+      long shadow,
+      EventRing ring) {
+    this.id = id;
+    this.context = context;
+    this.eventQueue = eventQueue;
+    this.hasEventQueue = hasEventQueue;
+    this.checkOverflow = checkOverflow;
+    this.wideEntries = wideEntries;
+    this.shadow = shadow;
+    this.ring = ring;
+  }
+
+  /** The queue goes on in a new ring, from its start. */
+  CompletionQueue resized(boolean overflowCheck, EventRing newRing, Device device) {
+    CompletionQueue next =
+        new CompletionQueue(
+            id,
+            context,
+            eventQueue,
+            hasEventQueue,
+            overflowCheck,
+            wideEntries,
+            shadow,
+            newRing);
+    next.consumer = (int) CqShadow.CQEIDX.decode(device.readHostWord(shadow)) % newRing.entries;
+    next.armSequence = armSequence;
+    next.armedNext = armedNext;
+    next.armedSolicited = armedSolicited;
+    next.unacknowledged = unacknowledged;
+    next.eventWaits = eventWaits;
+    return next;
+  }
+
+  /** The driver rang the arm doorbell: what its shadow area asks for counts from now on. */
+  void arm(Device device) {
+    long request = device.readHostWord(shadow + CqShadow.ARM_NEXT.offset());
+    int sequence = (int) CqShadow.ARM_SEQ_NUM.decode(request);
+    if (sequence == armSequence) {
+      return;
+    }
+    armSequence = sequence;
+    armedNext = CqShadow.ARM_NEXT.isSet(request);
+    armedSolicited = CqShadow.ARM_NEXT_SE.isSet(request);
+  }
+
+  /** Takes the request for an event if a completion answers it. */
+  boolean takeEvent(boolean solicited) {
+    if (!armedNext && !(armedSolicited && solicited)) {
+      return false;
+    }
+    armedNext = false;
+    armedSolicited = false;
+    return true;
+  }
+
+  /**
+   * Writes an entry of four words, its header last, with release order. {@code header} comes without
+   * its valid bit. With {@code extended}, a second entry with immediate data or the sender's MAC
+   * address is written first.
+   *
+   * @return false if the ring is full or has no memory behind it
+   */
+  boolean write(
+      Device device,
+      long word0,
+      long word8,
+      long word16,
+      long header,
+      boolean extended,
+      long extendedWord0,
+      long extendedWord16,
+      long extendedHeader) {
+    int slots = extended && !wideEntries ? 2 : 1;
+    if (checkOverflow && !hasRoom(device, slots)) {
+      return false;
+    }
+    long at = ring.next(device);
+    boolean polarity = ring.polarity;
+    ring.advance();
+    boolean written = true;
+    if (extended) {
+      long second = at + Cqe.SIZE;
+      boolean secondPolarity = polarity;
+      if (!wideEntries) {
+        second = ring.next(device);
+        secondPolarity = ring.polarity;
+        ring.advance();
+      }
+      written =
+          device.writeHostWord(second, extendedWord0)
+              && device.writeHostWord(second + 16, extendedWord16)
+              && device.writeHostWord(
+                  second + ExtendedCqe.VALID.offset(),
+                  extendedHeader | ExtendedCqe.VALID.encode(secondPolarity));
+    }
+    used += slots;
+    return written
+        && device.writeHostWord(at, word0)
+        && device.writeHostWord(at + 8, word8)
+        && device.writeHostWord(at + 16, word16)
+        && device.writeHostWord(
+            at + Cqe.VALID.offset(), header | Cqe.VALID.encode(polarity));
+  }
+
+  private boolean hasRoom(Device device, int slots) {
+    if (used + slots < ring.entries / 2) {
+      return true;
+    }
+    int read = (int) CqShadow.CQEIDX.decode(device.readHostWord(shadow));
+    if (read < ring.entries) {
+      int consumed = read - consumer;
+      used -= consumed < 0 ? consumed + ring.entries : consumed;
+      consumer = read;
+    }
+    return used + slots < ring.entries;
+  }
+
+  /** The queue's object in the HMC: eight words in the device's own order. */
+  void store(Device device, long object) {
+    device.writeHostWord(object, context);
+    device.writeHostWord(object + 8, shadow);
+    device.writeHostWord(object + 16, ring.base);
+    device.writeHostWord(
+        object + 24,
+        (long) ring.entries
+            | (long) ring.producer << 21
+            | (ring.virtual ? 1L << 48 : 0)
+            | (ring.polarity ? 1L << 49 : 0)
+            | (wideEntries ? 1L << 50 : 0)
+            | (checkOverflow ? 1L << 51 : 0)
+            | (hasEventQueue ? 1L << 52 : 0)
+            | (long) eventQueue << 53);
+    for (int i = 32; i < OBJECT_BYTES; i += 8) {
+      device.writeHostWord(object + i, 0);
+    }
+  }
+}

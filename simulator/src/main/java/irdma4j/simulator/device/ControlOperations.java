@@ -1,0 +1,811 @@
+package irdma4j.simulator.device;
+
+import irdma4j.hwregs.Cqe;
+import irdma4j.hwregs.FpmCommitBuffer;
+import irdma4j.hwregs.FpmQueryBuffer;
+import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.RdmaFeature;
+import irdma4j.hwregs.RoceContext;
+import irdma4j.hwregs.SegmentDescriptor;
+import irdma4j.hwregs.cqp.AddArp;
+import irdma4j.hwregs.cqp.AddLocalMac;
+import irdma4j.hwregs.cqp.AllocateLocalMac;
+import irdma4j.hwregs.cqp.AllocateMw;
+import irdma4j.hwregs.cqp.AllocateStag;
+import irdma4j.hwregs.cqp.CommitFpm;
+import irdma4j.hwregs.cqp.CqpCommand;
+import irdma4j.hwregs.cqp.CreateAddressHandle;
+import irdma4j.hwregs.cqp.CreateAeq;
+import irdma4j.hwregs.cqp.CreateCeq;
+import irdma4j.hwregs.cqp.CreateCq;
+import irdma4j.hwregs.cqp.CreateQp;
+import irdma4j.hwregs.cqp.DeallocateStag;
+import irdma4j.hwregs.cqp.DeleteArp;
+import irdma4j.hwregs.cqp.DeleteLocalMac;
+import irdma4j.hwregs.cqp.DestroyAddressHandle;
+import irdma4j.hwregs.cqp.DestroyAeq;
+import irdma4j.hwregs.cqp.DestroyCeq;
+import irdma4j.hwregs.cqp.DestroyCq;
+import irdma4j.hwregs.cqp.DestroyQp;
+import irdma4j.hwregs.cqp.FlushWqes;
+import irdma4j.hwregs.cqp.GatherStats;
+import irdma4j.hwregs.cqp.ManageStats;
+import irdma4j.hwregs.cqp.ModifyCq;
+import irdma4j.hwregs.cqp.ModifyQp;
+import irdma4j.hwregs.cqp.Nop;
+import irdma4j.hwregs.cqp.QueryFpm;
+import irdma4j.hwregs.cqp.QueryRdmaFeatures;
+import irdma4j.hwregs.cqp.RegisterMr;
+import irdma4j.hwregs.cqp.ResumeQp;
+import irdma4j.hwregs.cqp.StaticHmcPages;
+import irdma4j.hwregs.cqp.SuspendQp;
+import irdma4j.hwregs.cqp.UpdatePeSds;
+import irdma4j.hwregs.cqp.UploadContext;
+import irdma4j.simulator.CardProfile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each control operation does to the device. An operation that cannot be done answers with a
+ * code and leaves the device as it was.
+ */
+final class ControlOperations {
+  private static final int OWN_FUNCTION = 0;
+  private static final int SEGMENT_BITS = 21;
+  private static final int LOCAL_MACS = 64;
+  private static final int STATS_INSTANCES = 128;
+  private static final int MEMORY_BUFFER_ENTRIES = 15;
+  private static final long FREE = -1;
+
+  /** States of the control QP's next-state field. */
+  private static final int STATE_RTS = 2;
+
+  private static final int STATE_SQD = 3;
+
+  private final Device device;
+  private final HmcWalk hmc;
+  private final StagTable stags;
+  private final CardProfile profile;
+  private final MemorySegment buffer = Arena.ofAuto().allocate(4096, 64);
+  private final Map<Integer, QueuePairState> queuePairs = new HashMap<>();
+  private final Map<Integer, AddressHandle> addressHandles = new HashMap<>();
+  private final long[] localMacs = new long[LOCAL_MACS];
+  private final boolean[] localMacTaken = new boolean[LOCAL_MACS];
+  private final boolean[] statsTaken = new boolean[STATS_INSTANCES];
+  private long[] arp = new long[0];
+  private int returnValue;
+
+  ControlOperations(Device device, HmcWalk hmc, StagTable stags, CardProfile profile) {
+    this.device = device;
+    this.hmc = hmc;
+    this.stags = stags;
+    this.profile = profile;
+    reset();
+  }
+
+  void reset() {
+    queuePairs.clear();
+    addressHandles.clear();
+    Arrays.fill(localMacs, FREE);
+    Arrays.fill(localMacTaken, false);
+    Arrays.fill(statsTaken, false);
+    arp = new long[(int) profile.limit(HmcObject.ARP)];
+    Arrays.fill(arp, FREE);
+  }
+
+  /** What the last operation returns in its completion. */
+  int returnValue() {
+    return returnValue;
+  }
+
+  long arpMac(int index) {
+    return index >= 0 && index < arp.length ? arp[index] : FREE;
+  }
+
+  @Nullable AddressHandle addressHandle(int id) {
+    return addressHandles.get(id);
+  }
+
+  boolean queuePairExists(int id) {
+    return queuePairs.containsKey(id);
+  }
+
+  int queuePairCount() {
+    return queuePairs.size();
+  }
+
+  ControlStatus execute(CqpCommand command) {
+    returnValue = 0;
+    return switch (command) {
+      case QueryFpm c -> queryFpm(c);
+      case CommitFpm c -> commitFpm(c);
+      case UpdatePeSds c -> updateSegments(c);
+      case StaticHmcPages c -> function(c.hmcFunction());
+      case QueryRdmaFeatures c -> queryFeatures(c);
+      case CreateCq c -> createCq(c);
+      case ModifyCq c -> modifyCq(c);
+      case DestroyCq c -> device.removeCompletionQueue(c.cqId());
+      case CreateCeq c -> createCeq(c);
+      case DestroyCeq c -> device.removeEventQueue(c.ceqId());
+      case CreateAeq c -> createAeq(c);
+      case DestroyAeq c -> device.removeAsyncQueue();
+      case CreateQp c -> createQp(c);
+      case ModifyQp c -> modifyQp(c);
+      case DestroyQp c -> destroyQp(c);
+      case UploadContext c -> uploadContext(c);
+      case FlushWqes c -> flush(c);
+      case SuspendQp c -> changeState(c.qpId(), STATE_SQD);
+      case ResumeQp c -> changeState(c.qpId(), STATE_RTS);
+      case AllocateStag c -> allocateStag(c);
+      case RegisterMr c -> registerMr(c);
+      case AllocateMw c -> allocateMw(c);
+      case DeallocateStag c -> deallocateStag(c);
+      case AddArp c -> addArp(c);
+      case DeleteArp c -> deleteArp(c);
+      case AllocateLocalMac c -> allocateLocalMac();
+      case AddLocalMac c -> addLocalMac(c);
+      case DeleteLocalMac c -> deleteLocalMac(c);
+      case CreateAddressHandle c -> createAddressHandle(c);
+      case DestroyAddressHandle c ->
+          addressHandles.remove(c.ahId()) == null
+              ? ControlStatus.NO_SUCH_OBJECT
+              : ControlStatus.OK;
+      case ManageStats c -> manageStats(c);
+      case GatherStats c -> gatherStats(c);
+      case Nop c -> ControlStatus.OK;
+      default -> ControlStatus.UNKNOWN_OPERATION;
+    };
+  }
+
+  private static ControlStatus function(int hmcFunction) {
+    return hmcFunction == OWN_FUNCTION ? ControlStatus.OK : ControlStatus.BAD_PARAMETER;
+  }
+
+  // The Host Memory Cache.
+
+  private ControlStatus queryFpm(QueryFpm c) {
+    if (c.hmcFunction() != OWN_FUNCTION) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    MemorySegment answer = buffer.asSlice(0, FpmQueryBuffer.SIZE).fill((byte) 0);
+    FpmQueryBuffer.MAX_PE_SDS.set(answer, 0, profile.maxSegments());
+    for (HmcObject object : HmcObject.values()) {
+      if (object.maximum() != null) {
+        object.maximum().set(answer, 0, profile.limit(object));
+      }
+      if (object.logSize() != null) {
+        object
+            .logSize()
+            .set(answer, 0, Integer.numberOfTrailingZeros(profile.objectBytes(object)));
+      }
+    }
+    FpmQueryBuffer.XFBLOCKSIZE.set(answer, 0, profile.xfBlock());
+    FpmQueryBuffer.Q1BLOCKSIZE.set(answer, 0, profile.q1Block());
+    FpmQueryBuffer.RRFBLOCKSIZE.set(answer, 0, profile.rrfBlock());
+    FpmQueryBuffer.OOISCFBLOCKSIZE.set(answer, 0, profile.ooiscBlock());
+    FpmQueryBuffer.MAX_CEQS.set(answer, 0, profile.maxCeqs());
+    FpmQueryBuffer.HTMULTIPLIER.set(answer, 0, profile.hashMultiplier());
+    FpmQueryBuffer.TIMERBUCKET.set(answer, 0, profile.timerBucket());
+    return write(c.bufferAddress(), FpmQueryBuffer.SIZE);
+  }
+
+  private ControlStatus commitFpm(CommitFpm c) {
+    if (c.hmcFunction() != OWN_FUNCTION || c.bufferLength() != FpmCommitBuffer.SIZE) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    if (!queuePairs.isEmpty()) {
+      return ControlStatus.OBJECT_IN_USE;
+    }
+    if (!device.readHost(c.bufferAddress(), buffer, 0, FpmCommitBuffer.SIZE)) {
+      return ControlStatus.DMA_FAULT;
+    }
+    HmcObject[] objects = HmcObject.values();
+    long[] counts = new long[objects.length];
+    long[] bases = new long[objects.length];
+    long end = 0;
+    for (HmcObject object : objects) {
+      if (object != HmcObject.PBLE) {
+        end = place(object, counts, bases, end);
+      }
+    }
+    end = place(HmcObject.PBLE, counts, bases, end);
+    if ((end + (1L << SEGMENT_BITS) - 1) >>> SEGMENT_BITS > profile.maxSegments()) {
+      return ControlStatus.TOO_MANY_SEGMENTS;
+    }
+    for (HmcObject object : objects) {
+      // The driver may give PBLEs the segments that are left over, beyond their limit.
+      if (object != HmcObject.PBLE && counts[object.ordinal()] > profile.limit(object)) {
+        return ControlStatus.BAD_PARAMETER;
+      }
+    }
+    buffer.asSlice(0, FpmCommitBuffer.SIZE).fill((byte) 0);
+    for (HmcObject object : objects) {
+      int i = object.ordinal();
+      hmc.place(object, bases[i], counts[i]);
+      FpmCommitBuffer.COUNT.set(buffer, object.commitOffset(), counts[i]);
+      FpmCommitBuffer.BASE.set(
+          buffer, object.commitOffset(), bases[i] / FpmCommitBuffer.BASE_UNIT);
+    }
+    stags.dropCopies();
+    return write(c.bufferAddress(), FpmCommitBuffer.SIZE);
+  }
+
+  private long place(HmcObject object, long[] counts, long[] bases, long end) {
+    long count =
+        object.isCommitted() ? FpmCommitBuffer.COUNT.get(buffer, object.commitOffset()) : 1;
+    long base =
+        (end + FpmCommitBuffer.BASE_UNIT - 1)
+            / FpmCommitBuffer.BASE_UNIT
+            * FpmCommitBuffer.BASE_UNIT;
+    counts[object.ordinal()] = count;
+    bases[object.ordinal()] = base;
+    return base + count * hmc.bytes(object);
+  }
+
+  private ControlStatus updateSegments(UpdatePeSds c) {
+    if (c.hmcFunction() != OWN_FUNCTION || c.bufferEntries() > MEMORY_BUFFER_ENTRIES) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    int inMemory = c.bufferEntries();
+    if (inMemory > 0
+        && !device.readHost(
+            c.bufferAddress() << 7, buffer, 0, (long) inMemory * SegmentDescriptor.SIZE)) {
+      return ControlStatus.DMA_FAULT;
+    }
+    stags.dropCopies();
+    ControlStatus status = ControlStatus.OK;
+    if (!c.skipFirst()) {
+      status = writeSegment(c.command0(), c.data0());
+    }
+    if (status == ControlStatus.OK && c.entry1()) {
+      status = writeSegment(c.command1(), c.data1());
+    }
+    if (status == ControlStatus.OK && c.entry2()) {
+      status = writeSegment(c.command2(), c.data2());
+    }
+    for (int i = 0; i < inMemory && status == ControlStatus.OK; i++) {
+      long at = (long) i * SegmentDescriptor.SIZE;
+      status =
+          writeSegment(
+              (int) LittleEndian.getLong(buffer, at),
+              LittleEndian.getLong(buffer, at + 8));
+    }
+    return status;
+  }
+
+  private ControlStatus writeSegment(int command, long data) {
+    long word = Integer.toUnsignedLong(command);
+    boolean known =
+        SegmentDescriptor.PMSDWR.isSet(word)
+            && (word
+                    & ~(SegmentDescriptor.PMSDWR.mask()
+                        | SegmentDescriptor.PMSDIDX.mask()
+                        | SegmentDescriptor.PMSDPARTSEL.mask()))
+                == 0;
+    return known && hmc.writeSegment((int) SegmentDescriptor.PMSDIDX.decode(word), data)
+        ? ControlStatus.OK
+        : ControlStatus.BAD_PARAMETER;
+  }
+
+  private ControlStatus queryFeatures(QueryRdmaFeatures c) {
+    long[] words = {
+      (long) profile.firmwareMajor() << 16 | profile.firmwareMinor(), 0x0000_0002_0000L, 0x80
+    };
+    long fitting = Math.min(words.length, Integer.toUnsignedLong(c.bufferLength()) / 8);
+    for (int i = 0; i < fitting; i++) {
+      long value = words[i] | RdmaFeature.FEATURE_TYPE.encode(i);
+      if (i == 0) {
+        value |= RdmaFeature.FEATURE_CNT.encode(words.length);
+      }
+      LittleEndian.setLong(buffer, i * 8L, value);
+    }
+    return write(c.bufferAddress(), fitting * 8);
+  }
+
+  // Completion and event queues.
+
+  private ControlStatus createCq(CreateCq c) {
+    if (device.completionQueue(c.cqId()) != null) {
+      return ControlStatus.OBJECT_EXISTS;
+    }
+    if (c.cqSize() < 4 || (c.ceqIdValid() && c.ceqId() >= profile.maxCeqs())) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    long object = hmc.object(HmcObject.CQ, c.cqId());
+    if (object == HmcWalk.FAULT) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    EventRing ring =
+        ring(c.cqSize(), c.avoidConflict(), c.virtualRing(), c.ringAddress(), c.firstPbleIndex());
+    if (c.virtualRing() && !pblesBacked(ring)) {
+      return ControlStatus.PBLE_NOT_BACKED;
+    }
+    CompletionQueue cq =
+        new CompletionQueue(
+            c.cqId(),
+            c.context(),
+            c.ceqId(),
+            c.ceqIdValid(),
+            c.checkOverflow(),
+            c.avoidConflict(),
+            c.shadowAddress(),
+            ring);
+    if (!reachable(c.shadowAddress())) {
+      return ControlStatus.DMA_FAULT;
+    }
+    cq.store(device, object);
+    device.addCompletionQueue(cq);
+    return ControlStatus.OK;
+  }
+
+  private ControlStatus modifyCq(ModifyCq c) {
+    CompletionQueue cq = device.completionQueue(c.cqId());
+    if (cq == null) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    if (!c.resize()) {
+      return ControlStatus.OK;
+    }
+    long object = hmc.object(HmcObject.CQ, c.cqId());
+    if (object == HmcWalk.FAULT) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    if (c.cqSize() < 4) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    EventRing ring =
+        ring(c.cqSize(), cq.wideEntries, c.virtualRing(), c.ringAddress(), c.firstPbleIndex());
+    if (c.virtualRing() && !pblesBacked(ring)) {
+      return ControlStatus.PBLE_NOT_BACKED;
+    }
+    CompletionQueue resized = cq.resized(c.checkOverflow(), ring, device);
+    resized.store(device, object);
+    device.addCompletionQueue(resized);
+    return ControlStatus.OK;
+  }
+
+  private static EventRing ring(
+      int entries, boolean wide, boolean virtual, long address, int firstPble) {
+    return new EventRing(
+        entries, wide ? 2 * Cqe.SIZE : Cqe.SIZE, virtual ? firstPble : address, virtual);
+  }
+
+  private boolean pblesBacked(EventRing ring) {
+    long pages = ((long) ring.entries * ring.entryBytes + Iommu.PAGE - 1) / Iommu.PAGE;
+    return hmc.pble(ring.base) != HmcWalk.FAULT
+        && hmc.pble(ring.base + pages - 1) != HmcWalk.FAULT;
+  }
+
+  private ControlStatus createCeq(CreateCeq c) {
+    if (c.ceqId() >= profile.maxCeqs() || c.size() < 1) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    EventRing ring =
+        new EventRing(
+            c.size(), 8, c.virtualRing() ? c.firstPbleIndex() : c.ringAddress(), c.virtualRing());
+    return device.addEventQueue(new EventRing.Completion(c.ceqId(), ring));
+  }
+
+  private ControlStatus createAeq(CreateAeq c) {
+    if (c.size() < 1) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    EventRing ring =
+        new EventRing(
+            c.size(), 16, c.virtualRing() ? c.firstPbleIndex() : c.ringAddress(), c.virtualRing());
+    return device.addAsyncQueue(new EventRing.Asynchronous(ring));
+  }
+
+  // Queue pairs.
+
+  private ControlStatus createQp(CreateQp c) {
+    if (queuePairs.containsKey(c.qpId())) {
+      return ControlStatus.OBJECT_EXISTS;
+    }
+    long object = hmc.object(HmcObject.QP, c.qpId());
+    if (object == HmcWalk.FAULT) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    if (!device.readHost(c.contextAddress(), buffer, 0, RoceContext.SIZE)
+        || !reachable(c.shadowAddress())) {
+      return ControlStatus.DMA_FAULT;
+    }
+    ControlStatus queues = checkQueues();
+    if (queues != ControlStatus.OK) {
+      return queues;
+    }
+    if (!device.writeHost(object, buffer, 0, RoceContext.SIZE)) {
+      return ControlStatus.DMA_FAULT;
+    }
+    QueuePairState qp =
+        new QueuePairState(c.qpId(), c.qpType(), c.shadowAddress(), c.virtualQueues());
+    qp.state = c.nextState();
+    queuePairs.put(c.qpId(), qp);
+    QueueEngine queueEngine = device.queueEngine();
+    queueEngine.contextWritten(
+        c.qpId(),
+        buffer,
+        new QpAttributes(c.qpType(), c.virtualQueues(), c.shadowAddress(), c.nextState()));
+    if (c.nextState() != 0) {
+      queueEngine.stateChanged(c.qpId(), c.nextState());
+    }
+    return ControlStatus.OK;
+  }
+
+  private ControlStatus checkQueues() {
+    int send = (int) RoceContext.TXCQNUM.get(buffer, 0);
+    int receive = (int) RoceContext.RXCQNUM.get(buffer, 0);
+    return device.completionQueue(send) == null || device.completionQueue(receive) == null
+        ? ControlStatus.NO_SUCH_OBJECT
+        : ControlStatus.OK;
+  }
+
+  private ControlStatus modifyQp(ModifyQp c) {
+    QueuePairState qp = queuePairs.get(c.qpId());
+    if (qp == null) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    long object = hmc.object(HmcObject.QP, c.qpId());
+    if (object == HmcWalk.FAULT) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    long old = RoceContext.SIZE;
+    if (!device.readHost(object, buffer, old, RoceContext.SIZE)
+        || !device.readHost(c.contextAddress(), buffer, 0, RoceContext.SIZE)) {
+      return ControlStatus.DMA_FAULT;
+    }
+    if (!c.cqNumbersValid()) {
+      RoceContext.TXCQNUM.set(buffer, 0, RoceContext.TXCQNUM.get(buffer, old));
+      RoceContext.RXCQNUM.set(buffer, 0, RoceContext.RXCQNUM.get(buffer, old));
+    }
+    if (!c.arpIndexValid()) {
+      RoceContext.ARPIDX.set(buffer, 0, RoceContext.ARPIDX.get(buffer, old));
+    }
+    if (!c.ordValid()) {
+      RoceContext.ORDSIZE.set(buffer, 0, RoceContext.ORDSIZE.get(buffer, old));
+      RoceContext.IRDSIZE.set(buffer, 0, RoceContext.IRDSIZE.get(buffer, old));
+    }
+    if (c.mssChange()) {
+      RoceContext.SNDMSS.set(buffer, 0, c.newMss());
+    }
+    ControlStatus queues = checkQueues();
+    if (queues != ControlStatus.OK) {
+      return queues;
+    }
+    if (!device.writeHost(object, buffer, 0, RoceContext.SIZE)) {
+      return ControlStatus.DMA_FAULT;
+    }
+    QueueEngine queueEngine = device.queueEngine();
+    queueEngine.contextWritten(
+        c.qpId(),
+        buffer,
+        new QpAttributes(qp.type, qp.virtualQueues, qp.shadow, c.nextState()));
+    return c.nextState() == 0 ? ControlStatus.OK : changeState(c.qpId(), c.nextState());
+  }
+
+  private ControlStatus changeState(int qpId, int state) {
+    QueuePairState qp = queuePairs.get(qpId);
+    if (qp == null) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    qp.state = state;
+    device.queueEngine().stateChanged(qpId, state);
+    return ControlStatus.OK;
+  }
+
+  private ControlStatus destroyQp(DestroyQp c) {
+    if (queuePairs.remove(c.qpId()) == null) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    device.queueEngine().destroyed(c.qpId());
+    return clear(HmcObject.QP, c.qpId());
+  }
+
+  private ControlStatus uploadContext(UploadContext c) {
+    if (!queuePairs.containsKey(c.qpId())) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    long object = hmc.object(HmcObject.QP, c.qpId());
+    if (object == HmcWalk.FAULT || !device.readHost(object, buffer, 0, RoceContext.SIZE)) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    device.queueEngine().storeContext(c.qpId(), buffer);
+    return write(c.bufferAddress(), RoceContext.SIZE);
+  }
+
+  private ControlStatus flush(FlushWqes c) {
+    if (!queuePairs.containsKey(c.qpId())) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    if (c.flushSq() || c.flushRq()) {
+      boolean codes = c.userCodes();
+      device
+          .queueEngine()
+          .flush(
+              c.qpId(),
+              c.flushSq(),
+              codes ? c.sqMajor() : 1,
+              codes ? c.sqMinor() : 1,
+              c.flushRq(),
+              codes ? c.rqMajor() : 1,
+              codes ? c.rqMinor() : 1);
+    }
+    if (c.generateAe()) {
+      device.asyncEvent(c.qpId(), c.aeCode(), c.aeSource(), 0, completionContext(c.qpId()));
+    }
+    return ControlStatus.OK;
+  }
+
+  private long completionContext(int qpId) {
+    long object = hmc.object(HmcObject.QP, qpId);
+    return object == HmcWalk.FAULT
+        ? 0
+        : device.readHostWord(object + RoceContext.QPCOMPCTX.offset());
+  }
+
+  // Stags.
+
+  private ControlStatus allocateStag(AllocateStag c) {
+    Stag entry = stags.find(c.stagIndex());
+    if (entry == null) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    if (entry.state != Stag.FREE || c.stagIndex() == 0) {
+      return ControlStatus.STAG_INVALID;
+    }
+    if (c.pageSize() > 2) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    entry.state = Stag.INVALID;
+    entry.kind = Stag.REGION;
+    entry.key = 0;
+    entry.pdId = c.pdId();
+    entry.rights = c.rights();
+    entry.remote = c.remoteAccess();
+    entry.addressBased = false;
+    entry.level = level(c.pbleLevel());
+    entry.pageBits = 12 + 9 * c.pageSize();
+    entry.address = 0;
+    entry.length = c.length();
+    entry.physical = 0;
+    entry.firstPble = c.firstPbleIndex();
+    entry.parent = 0;
+    entry.qpId = 0;
+    entry.windows = 0;
+    return store(c.stagIndex(), entry);
+  }
+
+  private ControlStatus registerMr(RegisterMr c) {
+    Stag entry = stags.find(c.stagIndex());
+    if (entry == null) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    if (entry.state != Stag.FREE || c.stagIndex() == 0 || !c.isRegion()) {
+      return ControlStatus.STAG_INVALID;
+    }
+    int pageBits = 12 + 9 * c.pageSize();
+    boolean inFirstPage = Long.compareUnsigned(c.address(), 1L << pageBits) < 0;
+    if (c.pageSize() > 2 || c.pbleLevel() == 2 || !(c.virtualAddressBased() || inFirstPage)) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    entry.state = Stag.VALID;
+    entry.kind = Stag.REGION;
+    entry.key = c.stagKey();
+    entry.pdId = c.pdId();
+    entry.rights = c.rights();
+    entry.remote = c.remoteAccess();
+    entry.addressBased = c.virtualAddressBased();
+    entry.level = level(c.pbleLevel());
+    entry.pageBits = pageBits;
+    entry.address = c.address();
+    entry.length = c.length();
+    entry.physical = c.physicalAddress() & -Iommu.PAGE;
+    entry.firstPble = c.firstPbleIndex();
+    entry.parent = 0;
+    entry.qpId = 0;
+    entry.windows = 0;
+    if (!pblesCommitted(entry)) {
+      entry.state = Stag.FREE;
+      return ControlStatus.PBLE_NOT_BACKED;
+    }
+    return store(c.stagIndex(), entry);
+  }
+
+  /** The field's 3 means a root with leaves. */
+  private static int level(int field) {
+    return field == 3 ? 2 : field;
+  }
+
+  private boolean pblesCommitted(Stag entry) {
+    if (entry.level == 0 || entry.length == 0) {
+      return true;
+    }
+    long first = entry.addressBased ? entry.address & ((1L << entry.pageBits) - 1) : entry.address;
+    long pages = (first + entry.length + (1L << entry.pageBits) - 1) >>> entry.pageBits;
+    long entries = entry.level == 1 ? pages : (pages + 511) / 512;
+    return hmc.pble(entry.firstPble) != HmcWalk.FAULT
+        && hmc.pble(entry.firstPble + entries - 1) != HmcWalk.FAULT;
+  }
+
+  private ControlStatus allocateMw(AllocateMw c) {
+    Stag entry = stags.find(c.stagIndex());
+    if (entry == null) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    if (entry.state != Stag.FREE || c.stagIndex() == 0) {
+      return ControlStatus.STAG_INVALID;
+    }
+    entry.state = Stag.INVALID;
+    entry.kind = c.narrow() ? Stag.WINDOW_TYPE_1 : Stag.WINDOW_TYPE_2;
+    entry.key = 0;
+    entry.pdId = c.pdId();
+    entry.rights = 0;
+    entry.remote = true;
+    entry.level = 0;
+    entry.pageBits = 12;
+    entry.length = 0;
+    entry.windows = 0;
+    return store(c.stagIndex(), entry);
+  }
+
+  private ControlStatus deallocateStag(DeallocateStag c) {
+    Stag entry = stags.find(c.stagIndex());
+    if (entry == null) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    boolean region = entry.kind == Stag.REGION;
+    if (entry.state == Stag.FREE || entry.pdId != c.pdId() || region != c.isRegion()) {
+      return ControlStatus.STAG_INVALID;
+    }
+    if (entry.windows > 0) {
+      return ControlStatus.OBJECT_IN_USE;
+    }
+    if (!region && entry.state == Stag.VALID) {
+      Stag parent = stags.find(entry.parent >>> 8);
+      if (parent != null && parent.windows > 0) {
+        parent.windows--;
+      }
+    }
+    entry.state = Stag.FREE;
+    return store(c.stagIndex(), entry);
+  }
+
+  private ControlStatus store(int index, Stag entry) {
+    return stags.store(index, entry) ? ControlStatus.OK : ControlStatus.OBJECT_NOT_BACKED;
+  }
+
+  // Addresses.
+
+  private ControlStatus addArp(AddArp c) {
+    if (c.index() >= Math.min(arp.length, hmc.count(HmcObject.ARP))) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    arp[c.index()] = c.valid() ? c.macAddress() : FREE;
+    return ControlStatus.OK;
+  }
+
+  private ControlStatus deleteArp(DeleteArp c) {
+    if (arpMac(c.index()) == FREE) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    arp[c.index()] = FREE;
+    return ControlStatus.OK;
+  }
+
+  private ControlStatus allocateLocalMac() {
+    for (int i = 0; i < LOCAL_MACS; i++) {
+      if (!localMacTaken[i]) {
+        localMacTaken[i] = true;
+        returnValue = i;
+        return ControlStatus.OK;
+      }
+    }
+    return ControlStatus.TABLE_FULL;
+  }
+
+  private ControlStatus addLocalMac(AddLocalMac c) {
+    if (!localMacTaken[c.index()]) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    localMacs[c.index()] = c.macAddress();
+    device.setPortMac(c.macAddress());
+    return ControlStatus.OK;
+  }
+
+  private ControlStatus deleteLocalMac(DeleteLocalMac c) {
+    if (!localMacTaken[c.index()]) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    if (localMacs[c.index()] == device.portMac()) {
+      device.forgetPortMac();
+    }
+    localMacs[c.index()] = FREE;
+    localMacTaken[c.index()] = false;
+    return ControlStatus.OK;
+  }
+
+  private ControlStatus createAddressHandle(CreateAddressHandle c) {
+    if (addressHandles.containsKey(c.ahId())) {
+      return ControlStatus.OBJECT_EXISTS;
+    }
+    if (c.ahId() >= hmc.count(HmcObject.FSIAV)) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    addressHandles.put(
+        c.ahId(),
+        new AddressHandle(
+            c.macAddress(),
+            c.pdHigh() << 16 | c.pdLow(),
+            c.arpIndex(),
+            c.ipv4(),
+            c.vlanTag(),
+            c.insertVlan(),
+            c.trafficClass(),
+            c.flowLabel(),
+            c.hopLimit(),
+            c.destination0(),
+            c.destination1(),
+            c.destination2(),
+            c.destination3(),
+            c.source0(),
+            c.source1(),
+            c.source2(),
+            c.source3()));
+    return ControlStatus.OK;
+  }
+
+  // Statistics.
+
+  private ControlStatus manageStats(ManageStats c) {
+    if (!c.allocate()) {
+      boolean taken = statsTaken[c.instance()];
+      statsTaken[c.instance()] = false;
+      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
+    }
+    for (int i = 0; i < STATS_INSTANCES; i++) {
+      if (!statsTaken[i]) {
+        statsTaken[i] = true;
+        returnValue = i;
+        return ControlStatus.OK;
+      }
+    }
+    return ControlStatus.TABLE_FULL;
+  }
+
+  private ControlStatus gatherStats(GatherStats c) {
+    if (c.useInstance() && !statsTaken[c.instance()]) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    device.traffic().store(buffer);
+    return write(c.bufferAddress(), TrafficCounts.BYTES);
+  }
+
+  // Host memory.
+
+  private ControlStatus write(long address, long bytes) {
+    return device.writeHost(address, buffer, 0, bytes)
+        ? ControlStatus.OK
+        : ControlStatus.DMA_FAULT;
+  }
+
+  private boolean reachable(long address) {
+    long before = device.counters().dmaFaults;
+    device.readHostWord(address);
+    return device.counters().dmaFaults == before;
+  }
+
+  private ControlStatus clear(HmcObject kind, int index) {
+    long object = hmc.object(kind, index);
+    if (object == HmcWalk.FAULT) {
+      return ControlStatus.OBJECT_NOT_BACKED;
+    }
+    int bytes = hmc.bytes(kind);
+    buffer.asSlice(0, bytes).fill((byte) 0);
+    return write(object, bytes);
+  }
+}

@@ -1,0 +1,584 @@
+package irdma4j.simulator.device;
+
+import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.AeSource;
+import irdma4j.hwregs.Aeqe;
+import irdma4j.hwregs.Cqe;
+import irdma4j.hwregs.Ceqe;
+import irdma4j.hwregs.ControlCqe;
+import irdma4j.hwregs.ExtendedCqe;
+import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.PbleEntry;
+import irdma4j.hwregs.Register;
+import irdma4j.hwregs.Registers;
+import irdma4j.simulator.CardProfile;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.function.Function;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One simulated RDMA function behind its registers: what it does with a register write, and what it
+ * offers to its queue engine. Everything but {@link #registers()}, {@link #mailbox()} and {@link
+ * #counters()} runs on the engine's thread.
+ */
+public final class Device implements DeviceServices {
+  /** Bytes of BAR 0: registers and doorbells. */
+  public static final long BAR_BYTES = 16L << 20;
+
+  private static final int WRITES_AT_ONCE = 256;
+  private static final int DOORBELL_8_MIB = 2;
+
+  private static final int WQEALLOC = Registers.PFPE_WQEALLOC.offset();
+  private static final int CQARM = Registers.PFPE_CQARM.offset();
+  private static final int CQACK = Registers.PFPE_CQACK.offset();
+  private static final int AEQALLOC = Registers.PFPE_AEQALLOC.offset();
+  private static final int CQPDB = Registers.PFPE_CQPDB.offset();
+  private static final int CCQPLOW = Registers.PFPE_CCQPLOW.offset();
+  private static final int PDINV = Registers.PFHMC_PDINV.offset();
+  private static final int DYN_CTL = Registers.GLINT_DYN_CTL.offset();
+  private static final int DYN_CTL_END =
+      DYN_CTL + Registers.GLINT_DYN_CTL.count() * Registers.GLINT_DYN_CTL.stride();
+  private static final int[] READ_ONLY = {
+    Registers.PFPE_CQPTAIL.offset(),
+    Registers.PFPE_CCQPSTATUS.offset(),
+    Registers.PFPE_CQPERRCODES.offset(),
+    Registers.GLPE_CPUSTATUS0.offset(),
+    Registers.GLPE_CPUSTATUS1.offset(),
+    Registers.GLPE_CPUSTATUS2.offset(),
+    Registers.GLPE_CRITERR.offset(),
+    Registers.GLPCI_LBARCTRL.offset()
+  };
+
+  private final long burnedInMac;
+  private final Environment environment;
+  private final Iommu iommu;
+  private final DeviceCounters counters;
+  private final RegisterFile registers = new RegisterFile(BAR_BYTES);
+  private final Mailbox mailbox = new Mailbox();
+  private final InterruptController interrupts;
+  private final HmcWalk hmc;
+  private final StagTable stags;
+  private final ControlOperations operations;
+  private final ControlQueue control;
+  private final QueueEngine queues;
+  private final TrafficCounts traffic = new TrafficCounts();
+  private final EventRing.@Nullable Completion[] eventQueues;
+  private @Nullable CompletionQueue[] completionQueues = new @Nullable CompletionQueue[64];
+  private EventRing.@Nullable Asynchronous asyncQueue;
+  private long timerAt = Long.MAX_VALUE;
+  private long mac;
+
+  /** What lies around a device. */
+  public interface Environment {
+    /** The engine's time in nanoseconds. */
+    long now();
+
+    /** Puts a frame of this device on the wire; its bytes are copied. */
+    void transmit(MemorySegment frame, int bytes);
+
+    /** Whether the wire takes more frames for now. */
+    boolean hasRoom();
+
+    /** The device listens to another MAC address. */
+    void attach(long mac);
+  }
+
+  /**
+   * A device just after reset.
+   *
+   * @param profile what the card says of itself
+   * @param mac the port's MAC address, a 48-bit integer
+   * @param iommu what lies between it and host memory
+   * @param counters its counters
+   * @param interruptMessage takes the MSI-X messages, by vector
+   * @param environment what lies around it
+   * @param queueEngine makes its queue engine
+   */
+  @SuppressWarnings("this-escape")
+  public Device(
+      CardProfile profile,
+      long mac,
+      Iommu iommu,
+      DeviceCounters counters,
+      IntConsumer interruptMessage,
+      Environment environment,
+      Function<DeviceServices, QueueEngine> queueEngine) {
+    this.burnedInMac = mac;
+    this.mac = mac;
+    this.environment = environment;
+    this.iommu = iommu;
+    this.counters = counters;
+    this.interrupts =
+        new InterruptController(registers, counters, profile.vectors(), interruptMessage);
+    this.hmc = new HmcWalk(iommu, profile);
+    this.stags = new StagTable(this, hmc, iommu);
+    this.operations = new ControlOperations(this, hmc, stags, profile);
+    this.control = new ControlQueue(this, operations);
+    this.eventQueues = new EventRing.@Nullable Completion[profile.maxCeqs()];
+    this.queues = queueEngine.apply(this);
+    setResetValues();
+  }
+
+  private void setResetValues() {
+    registers.set(Registers.GLPE_CPUSTATUS0.offset(), Registers.CPUSTATUS_RUNNING);
+    registers.set(Registers.GLPE_CPUSTATUS1.offset(), Registers.CPUSTATUS_RUNNING);
+    registers.set(Registers.GLPE_CPUSTATUS2.offset(), Registers.CPUSTATUS_RUNNING);
+    registers.set(
+        Registers.GLPCI_LBARCTRL.offset(),
+        (int) Registers.LBARCTRL_PE_DB_SIZE.encode(DOORBELL_8_MIB));
+  }
+
+  /** The function reset: the device forgets everything it was told. Writes on their way are lost. */
+  public void reset() {
+    while (mailbox.peek() != 0) {
+      mailbox.handledOldest();
+    }
+    queues.reset();
+    control.destroy();
+    operations.reset();
+    hmc.reset();
+    stags.dropCopies();
+    interrupts.reset();
+    Arrays.fill(eventQueues, null);
+    Arrays.fill(completionQueues, null);
+    asyncQueue = null;
+    timerAt = Long.MAX_VALUE;
+    setPortMac(burnedInMac);
+    registers.clear();
+    setResetValues();
+  }
+
+  // The engine's side.
+
+  /** The register file; reading it is safe from any thread. */
+  public RegisterFile registers() {
+    return registers;
+  }
+
+  /** The posted writes on their way here; filling it is safe from any thread. */
+  public Mailbox mailbox() {
+    return mailbox;
+  }
+
+  /** Does a bounded amount of pending work. */
+  public boolean run() {
+    boolean worked = false;
+    for (int i = 0; i < WRITES_AT_ONCE; i++) {
+      long write = mailbox.peek();
+      if (write == 0) {
+        break;
+      }
+      written(Mailbox.offset(write), Mailbox.value(write));
+      mailbox.handledOldest();
+      worked = true;
+    }
+    worked |= control.run();
+    worked |= queues.run();
+    return worked;
+  }
+
+  /** When the queue engine wants to be called, or {@link Long#MAX_VALUE}. */
+  public long timerAt() {
+    return timerAt;
+  }
+
+  /** Calls the queue engine if its time has come. */
+  public boolean runTimer(long now) {
+    if (timerAt > now) {
+      return false;
+    }
+    timerAt = Long.MAX_VALUE;
+    queues.timer(now);
+    return true;
+  }
+
+  /** A frame arrived from the wire. */
+  public void receive(MemorySegment frame, int bytes) {
+    counters.framesReceived++;
+    counters.bytesReceived += bytes;
+    traffic.received(frame, bytes);
+    queues.receive(frame, bytes);
+  }
+
+  private void written(int offset, int value) {
+    if (offset == WQEALLOC) {
+      counters.doorbells++;
+      queues.doorbell((int) Registers.WQEALLOC_QPID.decode(value));
+    } else if (offset == CQARM) {
+      CompletionQueue cq = completionQueue((int) Registers.CQARM_CQID.decode(value));
+      if (cq != null) {
+        cq.arm(this);
+      }
+    } else if (offset == CQACK) {
+      acknowledge((int) Registers.CQACK_CQID.decode(value));
+    } else if (offset == CQPDB) {
+      registers.set(offset, value);
+      control.doorbell(value);
+    } else if (offset >= DYN_CTL && offset < DYN_CTL_END) {
+      registers.set(offset, value & ~(int) Registers.DYN_CTL_CLEARPBA.mask());
+      interrupts.controlWritten((offset - DYN_CTL) >>> 2);
+    } else if (offset == AEQALLOC) {
+      if (asyncQueue != null) {
+        asyncQueue.outstanding =
+            Math.max(0, asyncQueue.outstanding - Integer.toUnsignedLong(value));
+      }
+    } else if (offset == PDINV) {
+      hmc.invalidatePage(
+          (int) Registers.PDINV_PMSDIDX.decode(value), (int) Registers.PDINV_PMPDIDX.decode(value));
+    } else {
+      otherWritten(offset, value);
+    }
+  }
+
+  private void otherWritten(int offset, int value) {
+    Register register = Registers.at(offset);
+    if (register == null) {
+      registers.touchedUnknown(offset);
+      return;
+    }
+    for (int readOnly : READ_ONLY) {
+      if (offset == readOnly) {
+        return;
+      }
+    }
+    registers.set(offset, value);
+    if (offset == CCQPLOW) {
+      control.lowWritten(value);
+    }
+  }
+
+  // Completion queues and events.
+
+  @Nullable CompletionQueue completionQueue(int id) {
+    return id < completionQueues.length ? completionQueues[id] : null;
+  }
+
+  @Nullable CompletionQueue controlCompletions() {
+    return completionQueues[0];
+  }
+
+  void addCompletionQueue(CompletionQueue cq) {
+    if (cq.id >= completionQueues.length) {
+      completionQueues =
+          Arrays.copyOf(completionQueues, Math.max(cq.id + 1, completionQueues.length * 2));
+    }
+    completionQueues[cq.id] = cq;
+  }
+
+  ControlStatus removeCompletionQueue(int id) {
+    if (completionQueue(id) == null) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    completionQueues[id] = null;
+    return ControlStatus.OK;
+  }
+
+  ControlStatus addEventQueue(EventRing.Completion queue) {
+    if (eventQueues[queue.id] != null) {
+      return ControlStatus.OBJECT_EXISTS;
+    }
+    eventQueues[queue.id] = queue;
+    return ControlStatus.OK;
+  }
+
+  ControlStatus removeEventQueue(int id) {
+    if (id >= eventQueues.length || eventQueues[id] == null) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    eventQueues[id] = null;
+    return ControlStatus.OK;
+  }
+
+  ControlStatus addAsyncQueue(EventRing.Asynchronous queue) {
+    if (asyncQueue != null) {
+      return ControlStatus.OBJECT_EXISTS;
+    }
+    asyncQueue = queue;
+    return ControlStatus.OK;
+  }
+
+  ControlStatus removeAsyncQueue() {
+    if (asyncQueue == null) {
+      return ControlStatus.NO_SUCH_OBJECT;
+    }
+    asyncQueue = null;
+    return ControlStatus.OK;
+  }
+
+  @Override
+  public void complete(int cqId, CompletionEntry c) {
+    CompletionQueue cq = completionQueue(cqId);
+    if (cq == null || cq.overflowed) {
+      return;
+    }
+    boolean datagram = c.sourceMacValid;
+    boolean extended = c.immediateValid || datagram;
+    long word16 =
+        Cqe.QPID.encode(c.qpId)
+            | Integer.toUnsignedLong(c.stagInvalidated ? c.invalidatedStag : c.sourceQpn);
+    long header =
+        Cqe.MINERR.encode(c.error ? c.minorError : 0)
+            | Cqe.MAJERR.encode(c.error ? c.majorError : 0)
+            | Cqe.WQEIDX.encode(c.wqeIndex)
+            | Cqe.EXTCQE.encode(extended)
+            | Cqe.STAG.encode(c.stagInvalidated || c.ipv4)
+            | Cqe.SOEVENT.encode(c.solicited)
+            | Cqe.ERROR.encode(c.error)
+            | Cqe.OP.encode(c.opcode)
+            | Cqe.SQ.encode(c.sq);
+    boolean written =
+        cq.write(
+            this,
+            Cqe.PAYLDLEN.encode(Integer.toUnsignedLong(c.payloadLength)),
+            c.completionContext,
+            word16,
+            header,
+            extended,
+            Integer.toUnsignedLong(c.immediate),
+            datagram ? ExtendedCqe.UDSMAC.encode(c.sourceMac) : 0,
+            ExtendedCqe.IMMVALID.encode(c.immediateValid)
+                | ExtendedCqe.UDSMACVALID.encode(datagram));
+    if (written) {
+      counters.completions++;
+      raise(cq, c.solicited || c.error);
+    } else {
+      cq.overflowed = true;
+      asyncEvent(
+          cqId, AeCode.CQ_OPERATION_ERROR.code(), AeSource.CQ.code(), 0, cq.context);
+    }
+  }
+
+  void completeControl(
+      CompletionQueue ccq, long context, long returnValue, long header, boolean failed) {
+    boolean written =
+        ccq.write(
+            this, 0, context, ControlCqe.OPRETVAL.encode(returnValue), header, false, 0, 0, 0);
+    if (written) {
+      counters.completions++;
+      raise(ccq, failed);
+    }
+  }
+
+  private void raise(CompletionQueue cq, boolean solicited) {
+    if (cq.takeEvent(solicited) && cq.hasEventQueue) {
+      EventRing.Completion queue = eventQueues[cq.eventQueue];
+      if (queue != null) {
+        writeEvent(queue, cq);
+      }
+    }
+  }
+
+  private void writeEvent(EventRing.Completion queue, CompletionQueue cq) {
+    if (queue.outstanding >= queue.ring.entries) {
+      cq.eventWaits = true;
+      return;
+    }
+    cq.eventWaits = false;
+    long at = queue.ring.next(this);
+    boolean written =
+        writeHostWord(
+            at, Ceqe.CQCTX.encode(cq.context) | Ceqe.VALID.encode(queue.ring.polarity));
+    if (written) {
+      queue.ring.advance();
+      queue.outstanding++;
+      cq.unacknowledged++;
+      counters.completionEvents++;
+      interrupts.cause(Registers.GLINT_CEQCTL.offset(queue.id));
+    }
+  }
+
+  private void acknowledge(int cqId) {
+    CompletionQueue cq = completionQueue(cqId);
+    if (cq == null || cq.unacknowledged == 0) {
+      return;
+    }
+    cq.unacknowledged--;
+    EventRing.Completion queue = eventQueues[cq.eventQueue];
+    if (queue == null) {
+      return;
+    }
+    boolean wasFull = queue.outstanding-- >= queue.ring.entries;
+    if (wasFull) {
+      for (CompletionQueue waiting : completionQueues) {
+        if (waiting != null && waiting.eventWaits && waiting.eventQueue == queue.id) {
+          writeEvent(queue, waiting);
+          return;
+        }
+      }
+    }
+  }
+
+  @Override
+  public void asyncEvent(
+      int qpOrCqId, int aeCode, int aeSource, int wqeIndex, long completionContext) {
+    EventRing.Asynchronous queue = asyncQueue;
+    if (queue == null) {
+      return;
+    }
+    if (queue.outstanding >= queue.ring.entries) {
+      queue.lost = true;
+      return;
+    }
+    long at = queue.ring.next(this);
+    long word =
+        Aeqe.QPCQID_LOW.encode(qpOrCqId & Aeqe.QPCQID_LOW.max())
+            | Aeqe.QPCQID_HI.encode((qpOrCqId >>> 18) & 1)
+            | Aeqe.WQDESCIDX.encode(wqeIndex)
+            | Aeqe.OVERFLOW.encode(queue.lost)
+            | Aeqe.AECODE.encode(aeCode)
+            | Aeqe.AESRC.encode(aeSource)
+            | Aeqe.VALID.encode(queue.ring.polarity);
+    if (writeHostWord(at, completionContext) && writeHostWord(at + 8, word)) {
+      queue.lost = false;
+      queue.ring.advance();
+      queue.outstanding++;
+      counters.asyncEvents++;
+      interrupts.cause(Registers.PFINT_AEQCTL.offset());
+    }
+  }
+
+  // What the queue engine asks for.
+
+  @Override
+  public long now() {
+    return environment.now();
+  }
+
+  @Override
+  public boolean readHost(long iova, MemorySegment target, long targetOffset, long bytes) {
+    return iommu.read(iova, target, targetOffset, bytes);
+  }
+
+  @Override
+  public boolean writeHost(long iova, MemorySegment source, long sourceOffset, long bytes) {
+    return iommu.write(iova, source, sourceOffset, bytes);
+  }
+
+  @Override
+  public long readHostWord(long iova) {
+    return iommu.readWord(iova);
+  }
+
+  @Override
+  public boolean writeHostWord(long iova, long value) {
+    return iommu.writeWord(iova, value);
+  }
+
+  @Override
+  public long ringAddress(long base, boolean virtual, long byteOffset) {
+    if (!virtual) {
+      return base + byteOffset;
+    }
+    long pble = hmc.pble(base + (byteOffset >>> 12));
+    return pble == HmcWalk.FAULT
+        ? HmcWalk.FAULT
+        : (pble & PbleEntry.ADDRESS.mask()) + (byteOffset & 0xfff);
+  }
+
+  @Override
+  public int checkAccess(int stag, long address, long bytes, int rights, int pdId, int qpId) {
+    return stags.check(stag, address, bytes, rights, pdId, qpId);
+  }
+
+  @Override
+  public boolean readRegion(
+      int stag, long address, MemorySegment target, long targetOffset, long bytes) {
+    return stags.read(stag, address, target, targetOffset, bytes);
+  }
+
+  @Override
+  public boolean writeRegion(
+      int stag, long address, MemorySegment source, long sourceOffset, long bytes) {
+    return stags.write(stag, address, source, sourceOffset, bytes);
+  }
+
+  @Override
+  public int invalidateStag(int stag, int pdId, int qpId, boolean remote) {
+    return stags.invalidate(stag, pdId, qpId, remote);
+  }
+
+  @Override
+  public long arpMac(int arpIndex) {
+    return operations.arpMac(arpIndex);
+  }
+
+  @Override
+  public long portMac() {
+    return mac;
+  }
+
+  @Override
+  public void transmit(MemorySegment frame, int bytes) {
+    counters.framesSent++;
+    counters.bytesSent += bytes;
+    traffic.sent(frame, bytes);
+    environment.transmit(frame, bytes);
+  }
+
+  @Override
+  public void requestTimer(long atNanos) {
+    timerAt = Math.min(timerAt, atNanos);
+  }
+
+  @Override
+  public DeviceCounters counters() {
+    return counters;
+  }
+
+  /** The port listens to this address from now on. */
+  void setPortMac(long address) {
+    mac = address;
+    environment.attach(address);
+  }
+
+  /** Back to the address that the card came with. */
+  void forgetPortMac() {
+    setPortMac(burnedInMac);
+  }
+
+  /** Traffic by IP version. */
+  TrafficCounts traffic() {
+    return traffic;
+  }
+
+  QueueEngine queueEngine() {
+    return queues;
+  }
+
+  /** The address handle of a number, or null. */
+  public @Nullable AddressHandle addressHandle(int id) {
+    return operations.addressHandle(id);
+  }
+
+  /** Page descriptors that the device had at hand. */
+  public long pageDescriptorHits() {
+    return hmc.hits();
+  }
+
+  /** Page descriptors fetched from host memory. */
+  public long pageDescriptorMisses() {
+    return hmc.misses();
+  }
+
+  /** FPM addresses with nothing behind them. */
+  public long hmcFaults() {
+    return hmc.faults();
+  }
+
+  /** PBLEs fetched from host memory. */
+  public long pblesRead() {
+    return stags.pblesRead();
+  }
+
+  /** Page translations that needed no PBLE. */
+  public long translationHits() {
+    return stags.translationHits();
+  }
+
+  /** Where the HMC object of a number lies, for tests: its IOVA or -1. */
+  public long objectAddress(HmcObject kind, long index) {
+    return hmc.object(kind, index);
+  }
+}

@@ -1,0 +1,180 @@
+package irdma4j.simulator.device;
+
+import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.PageDescriptorEntry;
+import irdma4j.hwregs.SegmentDescriptor;
+import irdma4j.simulator.CardProfile;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The device's view of its Host Memory Cache: where each kind of object begins in the FPM address
+ * space, and the walk from an FPM address over segment and page descriptors to an IOVA.
+ *
+ * <pre>
+ *   FPM address   63 ........ 21 | 20 ... 12 | 11 .... 0
+ *                 segment          page        byte
+ * </pre>
+ *
+ * <p>Segment descriptors are in the device, written by UPDATE_PE_SDS. The page descriptors of a paged
+ * segment are in host memory; the device reads one when it needs it, valid or not, and believes it
+ * until PFHMC_PDINV names it or its segment descriptor is written again.
+ */
+final class HmcWalk {
+  /** The answer of {@link #translate} if there is no memory behind an address. */
+  static final long FAULT = -1;
+
+  private static final int PAGES_PER_SEGMENT = 512;
+  private static final int SEGMENT_BITS = 21;
+  private static final long UNKNOWN = -1;
+
+  private final Iommu iommu;
+  private final long[] segments;
+  private final @Nullable long[][] pages;
+  private final int[] objectBytes = new int[HmcObject.values().length];
+  private final long[] counts = new long[HmcObject.values().length];
+  private final long[] bases = new long[HmcObject.values().length];
+  private long hits;
+  private long misses;
+  private long faults;
+  private long pbleBase;
+  private long pbleCount;
+
+  HmcWalk(Iommu iommu, CardProfile profile) {
+    this.iommu = iommu;
+    this.segments = new long[profile.maxSegments()];
+    this.pages = new long[profile.maxSegments()][];
+    for (HmcObject object : HmcObject.values()) {
+      objectBytes[object.ordinal()] = profile.objectBytes(object);
+    }
+  }
+
+  /** Fixes where a kind of object begins and how many there are. */
+  void place(HmcObject object, long base, long count) {
+    bases[object.ordinal()] = base;
+    counts[object.ordinal()] = count;
+    if (object == HmcObject.PBLE) {
+      pbleBase = base;
+      pbleCount = count;
+    }
+  }
+
+  /** How many objects of a kind were committed. */
+  long count(HmcObject object) {
+    return counts[object.ordinal()];
+  }
+
+  /** Bytes of an object's slot. */
+  int bytes(HmcObject object) {
+    return objectBytes[object.ordinal()];
+  }
+
+  /** Writes a segment descriptor; the device forgets what it knew of its pages. */
+  boolean writeSegment(int index, long data) {
+    if (index < 0 || index >= segments.length) {
+      return false;
+    }
+    segments[index] = data;
+    pages[index] = null;
+    return true;
+  }
+
+  /** Forgets one page descriptor. */
+  void invalidatePage(int segment, int page) {
+    if (segment < segments.length && pages[segment] != null) {
+      pages[segment][page & (PAGES_PER_SEGMENT - 1)] = UNKNOWN;
+    }
+  }
+
+  /** The IOVA of an object, or {@link #FAULT} if it was not committed or has no memory. */
+  long object(HmcObject object, long index) {
+    int kind = object.ordinal();
+    if (index < 0 || index >= counts[kind]) {
+      return fault();
+    }
+    return translate(bases[kind] + index * objectBytes[kind]);
+  }
+
+  /** The PBLE at an index, or {@link #FAULT}. */
+  long pble(long index) {
+    if (index < 0 || index >= pbleCount) {
+      return fault();
+    }
+    long iova = translate(pbleBase + (index << 3));
+    if (iova == FAULT) {
+      return FAULT;
+    }
+    long faultsBefore = iommu.faults();
+    long entry = iommu.readWord(iova);
+    return iommu.faults() == faultsBefore ? entry : fault();
+  }
+
+  /** The IOVA behind an FPM address, or {@link #FAULT}. */
+  long translate(long address) {
+    long segment = address >>> SEGMENT_BITS;
+    if (segment >= segments.length) {
+      return fault();
+    }
+    long descriptor = segments[(int) segment];
+    if (!SegmentDescriptor.PMSDVALID.isSet(descriptor)) {
+      return fault();
+    }
+    int page = (int) (address >>> 12) & (PAGES_PER_SEGMENT - 1);
+    if (page >= SegmentDescriptor.PMSDBPCOUNT.decode(descriptor)) {
+      return fault();
+    }
+    long base = descriptor & SegmentDescriptor.PMSDDATA.mask();
+    if (SegmentDescriptor.PMSDTYPE.isSet(descriptor)) {
+      return base + (address & ((1L << SEGMENT_BITS) - 1));
+    }
+    long entry = page((int) segment, page, base);
+    if (!PageDescriptorEntry.VALID.isSet(entry)) {
+      return fault();
+    }
+    return (entry & PageDescriptorEntry.ADDRESS.mask()) + (address & 0xfff);
+  }
+
+  long hits() {
+    return hits;
+  }
+
+  long misses() {
+    return misses;
+  }
+
+  long faults() {
+    return faults;
+  }
+
+  void reset() {
+    Arrays.fill(segments, 0);
+    Arrays.fill(pages, null);
+    Arrays.fill(counts, 0);
+    Arrays.fill(bases, 0);
+    pbleBase = 0;
+    pbleCount = 0;
+  }
+
+  private long page(int segment, int page, long table) {
+    long[] known = pages[segment];
+    if (known == null) {
+      known = new long[PAGES_PER_SEGMENT];
+      Arrays.fill(known, UNKNOWN);
+      pages[segment] = known;
+    }
+    long entry = known[page];
+    if (entry != UNKNOWN) {
+      hits++;
+      return entry;
+    }
+    misses++;
+    entry = iommu.readWord(table + (long) page * PageDescriptorEntry.SIZE);
+    known[page] = entry;
+    return entry;
+  }
+
+  private long fault() {
+    faults++;
+    return FAULT;
+  }
+}

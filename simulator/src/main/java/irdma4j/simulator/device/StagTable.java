@@ -1,0 +1,283 @@
+package irdma4j.simulator.device;
+
+import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.PbleEntry;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stags of a function: checks of an access, translation of an address over page lists of level
+ * 0, 1 and 2, and the copies themselves.
+ *
+ * <p>An entry stands in its MR object in host memory; the device works on a decoded copy and drops
+ * all copies when a segment descriptor changes. The check and the copies allocate nothing.
+ */
+final class StagTable {
+  private static final int CHUNK_BITS = 10;
+  private static final int CHUNK = 1 << CHUNK_BITS;
+
+  private static final int UNALLOCATED = AeCode.AMP_UNALLOCATED_STAG.code();
+  private static final int INVALID = AeCode.AMP_INVALID_STAG.code();
+  private static final int BAD_QP = AeCode.AMP_BAD_QP.code();
+  private static final int BAD_PD = AeCode.AMP_BAD_PD.code();
+  private static final int BAD_KEY = AeCode.AMP_BAD_STAG_KEY.code();
+  private static final int BAD_INDEX = AeCode.AMP_BAD_STAG_INDEX.code();
+  private static final int BOUNDS = AeCode.AMP_BOUNDS_VIOLATION.code();
+  private static final int RIGHTS = AeCode.AMP_RIGHTS_VIOLATION.code();
+  private static final int WRAP = AeCode.AMP_TO_WRAP.code();
+  private static final int ZERO = AeCode.STAG_ZERO_INVALID.code();
+  private static final int NO_REMOTE = AeCode.AMP_INVALIDATE_NO_REMOTE_ACCESS_RIGHTS.code();
+  private static final int TYPE_1 = AeCode.AMP_INVALIDATE_TYPE1_MW.code();
+  private static final int BOUND = AeCode.AMP_INVALIDATE_MR_WITH_BOUND_WINDOWS.code();
+
+  private static final int REMOTE_RIGHTS =
+      DeviceServices.REMOTE_READ | DeviceServices.REMOTE_WRITE;
+
+  private final Device device;
+  private final HmcWalk hmc;
+  private final Iommu iommu;
+  private @Nullable Stag[][] chunks = new Stag[0][];
+  private long pblesRead;
+  private long translationHits;
+
+  StagTable(Device device, HmcWalk hmc, Iommu iommu) {
+    this.device = device;
+    this.hmc = hmc;
+    this.iommu = iommu;
+  }
+
+  /** PBLEs fetched from host memory. */
+  long pblesRead() {
+    return pblesRead;
+  }
+
+  /** Page translations that the last page of the region answered. */
+  long translationHits() {
+    return translationHits;
+  }
+
+  /** Forgets the decoded copies; the entries in host memory stay. */
+  void dropCopies() {
+    chunks = new Stag[0][];
+  }
+
+  /** The entry of an index; null if the index was not committed or has no memory. */
+  @Nullable Stag find(int index) {
+    int chunk = index >>> CHUNK_BITS;
+    if (chunk < chunks.length && chunks[chunk] != null) {
+      Stag known = chunks[chunk][index & (CHUNK - 1)];
+      if (known != null) {
+        return known;
+      }
+    }
+    return load(index);
+  }
+
+  private @Nullable Stag load(int index) {
+    long object = hmc.object(HmcObject.MR, index);
+    if (object == HmcWalk.FAULT) {
+      return null;
+    }
+    Stag entry = new Stag();
+    entry.load(device, object);
+    int chunk = index >>> CHUNK_BITS;
+    if (chunk >= chunks.length) {
+      chunks = Arrays.copyOf(chunks, chunk + 1);
+    }
+    if (chunks[chunk] == null) {
+      chunks[chunk] = new Stag[CHUNK];
+    }
+    chunks[chunk][index & (CHUNK - 1)] = entry;
+    return entry;
+  }
+
+  /** Writes an entry through to its object. */
+  boolean store(int index, Stag entry) {
+    entry.cachedPage = -1;
+    long object = hmc.object(HmcObject.MR, index);
+    if (object == HmcWalk.FAULT) {
+      return false;
+    }
+    entry.store(device, object);
+    return true;
+  }
+
+  /** As {@link DeviceServices#checkAccess}. */
+  int check(int stag, long address, long bytes, int rights, int pdId, int qpId) {
+    int index = stag >>> 8;
+    if (index == 0) {
+      return ZERO;
+    }
+    if (index >= hmc.count(HmcObject.MR)) {
+      return BAD_INDEX;
+    }
+    Stag entry = find(index);
+    if (entry == null || entry.state == Stag.FREE) {
+      return UNALLOCATED;
+    }
+    if (entry.key != (stag & 0xff)) {
+      return BAD_KEY;
+    }
+    if (entry.state != Stag.VALID) {
+      return INVALID;
+    }
+    if (entry.pdId != pdId) {
+      return BAD_PD;
+    }
+    if (entry.kind == Stag.WINDOW_TYPE_2 && entry.qpId != qpId) {
+      return BAD_QP;
+    }
+    if ((entry.rights & rights) != rights || ((rights & REMOTE_RIGHTS) != 0 && !entry.remote)) {
+      return RIGHTS;
+    }
+    if (bytes == 0) {
+      return DeviceServices.ACCESS_OK;
+    }
+    long offset = entry.addressBased ? address - entry.address : address;
+    if (bytes < 0 || Long.compareUnsigned(address + bytes - 1, address) < 0) {
+      return WRAP;
+    }
+    if (Long.compareUnsigned(offset, entry.length) >= 0 || bytes > entry.length - offset) {
+      return BOUNDS;
+    }
+    return DeviceServices.ACCESS_OK;
+  }
+
+  /** As {@link DeviceServices#readRegion}. */
+  boolean read(int stag, long address, MemorySegment target, long targetOffset, long bytes) {
+    Stag entry = mapping(stag);
+    if (entry == null) {
+      return false;
+    }
+    long position = position(stag, entry, address);
+    long to = targetOffset;
+    long left = bytes;
+    while (left > 0) {
+      long n = Math.min(left, room(entry, position));
+      long iova = translate(entry, position);
+      if (iova == HmcWalk.FAULT || !iommu.read(iova, target, to, n)) {
+        return false;
+      }
+      position += n;
+      to += n;
+      left -= n;
+    }
+    return true;
+  }
+
+  /** As {@link DeviceServices#writeRegion}. */
+  boolean write(int stag, long address, MemorySegment source, long sourceOffset, long bytes) {
+    Stag entry = mapping(stag);
+    if (entry == null) {
+      return false;
+    }
+    long position = position(stag, entry, address);
+    long from = sourceOffset;
+    long left = bytes;
+    while (left > 0) {
+      long n = Math.min(left, room(entry, position));
+      long iova = translate(entry, position);
+      if (iova == HmcWalk.FAULT || !iommu.write(iova, source, from, n)) {
+        return false;
+      }
+      position += n;
+      from += n;
+      left -= n;
+    }
+    return true;
+  }
+
+  /** As {@link DeviceServices#invalidateStag}. */
+  int invalidate(int stag, int pdId, int qpId, boolean byPeer) {
+    int index = stag >>> 8;
+    if (index == 0) {
+      return ZERO;
+    }
+    if (index >= hmc.count(HmcObject.MR)) {
+      return BAD_INDEX;
+    }
+    Stag entry = find(index);
+    if (entry == null || entry.state == Stag.FREE) {
+      return UNALLOCATED;
+    }
+    if (entry.key != (stag & 0xff)) {
+      return BAD_KEY;
+    }
+    if (entry.pdId != pdId) {
+      return BAD_PD;
+    }
+    if (entry.kind == Stag.WINDOW_TYPE_1) {
+      return TYPE_1;
+    }
+    if (entry.kind == Stag.WINDOW_TYPE_2 && entry.state == Stag.VALID && entry.qpId != qpId) {
+      return BAD_QP;
+    }
+    if (byPeer && !entry.remote) {
+      return NO_REMOTE;
+    }
+    if (entry.windows > 0) {
+      return BOUND;
+    }
+    if (entry.state == Stag.VALID && entry.kind != Stag.REGION) {
+      Stag parent = find(entry.parent >>> 8);
+      if (parent != null && parent.windows > 0) {
+        parent.windows--;
+      }
+    }
+    entry.state = Stag.INVALID;
+    store(index, entry);
+    return DeviceServices.ACCESS_OK;
+  }
+
+  private @Nullable Stag mapping(int stag) {
+    Stag entry = find(stag >>> 8);
+    if (entry != null && entry.kind != Stag.REGION) {
+      entry = find(entry.parent >>> 8);
+    }
+    return entry == null || entry.state != Stag.VALID ? null : entry;
+  }
+
+  private long position(int stag, Stag region, long address) {
+    Stag named = find(stag >>> 8);
+    if (named != null && named != region && !named.addressBased) {
+      return region.position(named.address + address);
+    }
+    return region.position(address);
+  }
+
+  private static long room(Stag entry, long position) {
+    long page = 1L << entry.pageBits;
+    return entry.level == 0 ? Long.MAX_VALUE : page - (position & (page - 1));
+  }
+
+  private long translate(Stag entry, long position) {
+    if (entry.level == 0) {
+      return entry.physical + position;
+    }
+    long page = position >>> entry.pageBits;
+    long inPage = position & ((1L << entry.pageBits) - 1);
+    if (page == entry.cachedPage) {
+      translationHits++;
+      return entry.cachedIova + inPage;
+    }
+    long index = entry.firstPble + page;
+    if (entry.level > 1) {
+      long root = hmc.pble(entry.firstPble + (page >>> 9));
+      pblesRead++;
+      if (root == HmcWalk.FAULT) {
+        return HmcWalk.FAULT;
+      }
+      index = PbleEntry.LEAF_INDEX.decode(root) + (page & 511);
+    }
+    long pble = hmc.pble(index);
+    pblesRead++;
+    if (pble == HmcWalk.FAULT) {
+      return HmcWalk.FAULT;
+    }
+    entry.cachedIova = pble & PbleEntry.ADDRESS.mask();
+    entry.cachedPage = page;
+    return entry.cachedIova + inPage;
+  }
+}
