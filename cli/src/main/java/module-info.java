@@ -1,9 +1,11 @@
 /** The irdma command. */
 module irdma4j.cli {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
   requires info.picocli;
   requires irdma4j.driver;
   requires irdma4j.simulator;
   requires irdma4j.hwregs;
-  opens irdma4j.cli to info.picocli;
+
+  opens irdma4j.cli to
+      info.picocli;
 }

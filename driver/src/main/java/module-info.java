@@ -1,6 +1,6 @@
 /** The driver: bring-up, control queue pair, event queues and verbs objects. */
 module irdma4j.driver {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
   requires transitive irdma4j.uapi;
   requires transitive irdma4j.pble;
 

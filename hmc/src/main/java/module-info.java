@@ -1,6 +1,6 @@
 /** The Host Memory Cache: sizes, address space, segments and their backing pages. */
 module irdma4j.hmc {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
   requires transitive irdma4j.uapi;
   requires transitive irdma4j.hwregs;
 

@@ -1,5 +1,5 @@
 /** The test kit. */
 module irdma4j.tests {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
   requires transitive irdma4j.uapi;
 }

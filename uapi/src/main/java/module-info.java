@@ -1,5 +1,6 @@
 /** What the operating system gives a user-space driver. */
 module irdma4j.uapi {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
+
   exports irdma4j.uapi;
 }

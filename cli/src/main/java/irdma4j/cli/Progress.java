@@ -4,8 +4,8 @@ import java.io.PrintWriter;
 import java.util.Locale;
 
 /**
- * Shows how far a transfer is: one line rewritten in place on a terminal, a plain line at every tenth
- * in a log.
+ * Shows how far a transfer is: one line rewritten in place on a terminal, a plain line at every
+ * tenth in a log.
  */
 final class Progress {
   private static final int BAR = 30;

@@ -4,8 +4,8 @@ import irdma4j.hwregs.FlushCode;
 import irdma4j.hwregs.SqOpcode;
 
 /**
- * One completion. Its owner passes it to {@link CompletionQueue#poll} and it holds the values of the
- * last completion polled, until the next poll. Not thread-safe.
+ * One completion. Its owner passes it to {@link CompletionQueue#poll} and it holds the values of
+ * the last completion polled, until the next poll. Not thread-safe.
  */
 public final class Completion {
   /** Whether the work succeeded, and if not what kind of failure it was. */
@@ -33,6 +33,9 @@ public final class Completion {
   private boolean solicited;
   private boolean ipv4;
   private int sourceQpn;
+
+  /** An empty completion, to be filled by a poll. */
+  public Completion() {}
 
   /** The identifier given when the work was posted. */
   public long wrId() {
@@ -132,8 +135,7 @@ public final class Completion {
   }
 
   /** For the completion ring: the values that every completion has. */
-  public void begin(
-      int completionOpcode, int queuePair, boolean ofSendQueue, boolean isSolicited) {
+  public void begin(int completionOpcode, int queuePair, boolean ofSendQueue, boolean isSolicited) {
     opcode = completionOpcode;
     qpn = queuePair;
     send = ofSendQueue;

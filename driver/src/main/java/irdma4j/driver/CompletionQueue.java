@@ -63,8 +63,7 @@ public final class CompletionQueue implements AutoCloseable {
     try {
       memory = device.function().allocateDma(entries * ENTRY, 256);
       shadow = device.function().allocateDma(CqShadow.SIZE, 128);
-      CompletionQueue queue =
-          new CompletionQueue(device, id, ceqId, memory, shadow, (int) entries);
+      CompletionQueue queue = new CompletionQueue(device, id, ceqId, memory, shadow, (int) entries);
       device
           .control()
           .execute(
@@ -158,7 +157,18 @@ public final class CompletionQueue implements AutoCloseable {
           .control()
           .execute(
               new DestroyCq(
-                  id, ring.size(), id, shadow.iova(), 0, ceqId, 0, false, true, true, false, false));
+                  id,
+                  ring.size(),
+                  id,
+                  shadow.iova(),
+                  0,
+                  ceqId,
+                  0,
+                  false,
+                  true,
+                  true,
+                  false,
+                  false));
     } finally {
       shadow.close();
       memory.close();

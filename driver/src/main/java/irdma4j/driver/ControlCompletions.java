@@ -53,8 +53,23 @@ final class ControlCompletions {
 
   CreateCq creation() {
     return new CreateCq(
-        CQ_ID, ENTRIES, CQ_ID, SHADOW_READ_THRESHOLD, memory.iova(), shadow.iova(), 0, 0, 0, 0,
-        0, true, false, false, true, false, false);
+        CQ_ID,
+        ENTRIES,
+        CQ_ID,
+        SHADOW_READ_THRESHOLD,
+        memory.iova(),
+        shadow.iova(),
+        0,
+        0,
+        0,
+        0,
+        0,
+        true,
+        false,
+        false,
+        true,
+        false,
+        false);
   }
 
   DestroyCq destruction() {

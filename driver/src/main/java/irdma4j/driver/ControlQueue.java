@@ -90,11 +90,9 @@ final class ControlQueue implements SegmentProgrammer {
         CqpHostContext.SQSIZE.encode(RingSizes.encodedControl(SLOTS))
             | CqpHostContext.PROTOCOL_USED.encode(ROCE_ONLY));
     LittleEndian.setLong(segment, 8, memory.iova());
-    LittleEndian.setLong(
-        segment, 16, CqpHostContext.HMC_PROFILE.encode(config.profile().code()));
+    LittleEndian.setLong(segment, 16, CqpHostContext.HMC_PROFILE.encode(config.profile().code()));
     LittleEndian.setLong(segment, 24, 1);
-    LittleEndian.setLong(
-        segment, 32, CqpHostContext.HW_MAJVER.encode(INTERFACE_MAJOR_GEN_2));
+    LittleEndian.setLong(segment, 32, CqpHostContext.HW_MAJVER.encode(INTERFACE_MAJOR_GEN_2));
   }
 
   private String errorCodes() {
@@ -163,8 +161,7 @@ final class ControlQueue implements SegmentProgrammer {
   }
 
   private int tail() {
-    return (int)
-        Registers.CQPTAIL_WQTAIL.decode(bar.read32(Registers.PFPE_CQPTAIL.offset()));
+    return (int) Registers.CQPTAIL_WQTAIL.decode(bar.read32(Registers.PFPE_CQPTAIL.offset()));
   }
 
   private long awaitTail(CqpCommand command, int before) {
@@ -201,8 +198,7 @@ final class ControlQueue implements SegmentProgrammer {
     for (int i = 0; i < inBuffer; i++) {
       SegmentUpdate update = updates.get(SDS_IN_WQE + i);
       long at = offset + (long) i * SegmentDescriptor.SIZE;
-      LittleEndian.setLong(
-          sdBuffer.segment(), at, Integer.toUnsignedLong(update.command()));
+      LittleEndian.setLong(sdBuffer.segment(), at, Integer.toUnsignedLong(update.command()));
       LittleEndian.setLong(sdBuffer.segment(), at + 8, update.data());
     }
     SegmentUpdate first = updates.get(0);

@@ -68,57 +68,121 @@ public record DeviceConfig(
   /** With another number of queue pairs. */
   public DeviceConfig withQueuePairs(int value) {
     return new DeviceConfig(
-        value, profile, segmentType, pbleChunkPages, completionEventQueues, alwaysRing,
-        hmcFunction, macAddress, seed, timeoutNanos);
+        value,
+        profile,
+        segmentType,
+        pbleChunkPages,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        seed,
+        timeoutNanos);
   }
 
   /** With segments backed in another way. */
   public DeviceConfig withSegmentType(SegmentType value) {
     return new DeviceConfig(
-        queuePairs, profile, value, pbleChunkPages, completionEventQueues, alwaysRing,
-        hmcFunction, macAddress, seed, timeoutNanos);
+        queuePairs,
+        profile,
+        value,
+        pbleChunkPages,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        seed,
+        timeoutNanos);
   }
 
   /** With another step by which the PBLE pool grows. */
   public DeviceConfig withPbleChunkPages(int value) {
     return new DeviceConfig(
-        queuePairs, profile, segmentType, value, completionEventQueues, alwaysRing,
-        hmcFunction, macAddress, seed, timeoutNanos);
+        queuePairs,
+        profile,
+        segmentType,
+        value,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        seed,
+        timeoutNanos);
   }
 
   /** With another number of completion event queues. */
   public DeviceConfig withCompletionEventQueues(int value) {
     return new DeviceConfig(
-        queuePairs, profile, segmentType, pbleChunkPages, value, alwaysRing,
-        hmcFunction, macAddress, seed, timeoutNanos);
+        queuePairs,
+        profile,
+        segmentType,
+        pbleChunkPages,
+        value,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        seed,
+        timeoutNanos);
   }
 
   /** Ringing every doorbell, or only those that the device may need. */
   public DeviceConfig withAlwaysRing(boolean value) {
     return new DeviceConfig(
-        queuePairs, profile, segmentType, pbleChunkPages, completionEventQueues, value,
-        hmcFunction, macAddress, seed, timeoutNanos);
+        queuePairs,
+        profile,
+        segmentType,
+        pbleChunkPages,
+        completionEventQueues,
+        value,
+        hmcFunction,
+        macAddress,
+        seed,
+        timeoutNanos);
   }
 
   /** With another MAC address. */
   public DeviceConfig withMacAddress(long value) {
     return new DeviceConfig(
-        queuePairs, profile, segmentType, pbleChunkPages, completionEventQueues, alwaysRing,
-        hmcFunction, value, seed, timeoutNanos);
+        queuePairs,
+        profile,
+        segmentType,
+        pbleChunkPages,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        value,
+        seed,
+        timeoutNanos);
   }
 
   /** With keys from another seed. */
   public DeviceConfig withSeed(long value) {
     return new DeviceConfig(
-        queuePairs, profile, segmentType, pbleChunkPages, completionEventQueues, alwaysRing,
-        hmcFunction, macAddress, value, timeoutNanos);
+        queuePairs,
+        profile,
+        segmentType,
+        pbleChunkPages,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        value,
+        timeoutNanos);
   }
 
   /** With more or less patience for a control operation. */
   public DeviceConfig withTimeoutNanos(long value) {
     return new DeviceConfig(
-        queuePairs, profile, segmentType, pbleChunkPages, completionEventQueues, alwaysRing,
-        hmcFunction, macAddress, seed, value);
+        queuePairs,
+        profile,
+        segmentType,
+        pbleChunkPages,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        seed,
+        value);
   }
 
   DoorbellPolicy doorbellPolicy() {

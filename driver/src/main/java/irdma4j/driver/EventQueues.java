@@ -56,8 +56,7 @@ final class EventQueues {
     int id = ceqs.size();
     DmaMemory memory = function.allocateDma((long) ENTRIES * Ceqe.SIZE, 256);
     try {
-      control.execute(
-          new CreateCeq(ENTRIES, memory.iova(), 0, 0, 0, id, 0, false, false, false));
+      control.execute(new CreateCeq(ENTRIES, memory.iova(), 0, 0, 0, id, 0, false, false, false));
     } catch (RuntimeException e) {
       memory.close();
       throw e;
@@ -116,8 +115,7 @@ final class EventQueues {
   private void enableVector(int vector) {
     bar.write32(
         Registers.GLINT_DYN_CTL.offset(vector),
-        (int)
-            (Registers.DYN_CTL_INTENA.encode(1) | Registers.DYN_CTL_CLEARPBA.encode(1)));
+        (int) (Registers.DYN_CTL_INTENA.encode(1) | Registers.DYN_CTL_CLEARPBA.encode(1)));
   }
 
   /**
@@ -158,8 +156,7 @@ final class EventQueues {
     if (vector == 0 && async != null) {
       while (async.hasNext()) {
         long word = async.word(8);
-        int id =
-            (int) (Aeqe.QPCQID_LOW.decode(word) | Aeqe.QPCQID_HI.decode(word) << 18);
+        int id = (int) (Aeqe.QPCQID_LOW.decode(word) | (Aeqe.QPCQID_HI.decode(word) << 18));
         AsyncEvent event =
             new AsyncEvent(
                 (int) Aeqe.AECODE.decode(word),

@@ -37,7 +37,7 @@ public record Gid(long high, long low) {
   private static long word(byte[] bytes, int from, int count) {
     long word = 0;
     for (int i = from; i < from + count; i++) {
-      word = word << 8 | bytes[i] & 0xff;
+      word = (word << 8) | (bytes[i] & 0xff);
     }
     return word;
   }

@@ -74,7 +74,8 @@ public final class MemoryRegion implements AutoCloseable {
       try {
         pages = device.pbles().allocate((int) pageCount, levels);
       } catch (PbleException e) {
-        throw new RdmaException("no page list for %d pages: %s".formatted(pageCount, e.getMessage()), e);
+        throw new RdmaException(
+            "no page list for %d pages: %s".formatted(pageCount, e.getMessage()), e);
       }
       pages.fill(page -> memory.iova((firstPage + page) * PAGE));
     }
@@ -127,7 +128,7 @@ public final class MemoryRegion implements AutoCloseable {
 
   /** The key for local use. */
   public int lkey() {
-    return stagIndex << 8 | key;
+    return (stagIndex << 8) | key;
   }
 
   /** The key for the peer; the same number as {@link #lkey()}. */

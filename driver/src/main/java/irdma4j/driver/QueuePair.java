@@ -219,7 +219,8 @@ public final class QueuePair implements AutoCloseable {
     }
     state = State.ERROR;
     int code = AsyncErrors.flushCode(event.code()).code();
-    boolean ofSend = event.source() == AeSource.SQ.code() || event.source() == AeSource.SQ_0111.code();
+    boolean ofSend =
+        event.source() == AeSource.SQ.code() || event.source() == AeSource.SQ_0111.code();
     boolean ofReceive =
         event.source() == AeSource.RQ.code() || event.source() == AeSource.RQ_0011.code();
     int general = FlushCode.GENERAL_ERR.code();

@@ -75,14 +75,36 @@ public record RcPath(
   /** With another MTU. */
   public RcPath withMtu(int value) {
     return new RcPath(
-        localGid, remoteGid, remoteMac, remoteQpn, localPsn, remotePsn, value, retries,
-        rnrRetries, readsOut, readsIn, hopLimit, trafficClass);
+        localGid,
+        remoteGid,
+        remoteMac,
+        remoteQpn,
+        localPsn,
+        remotePsn,
+        value,
+        retries,
+        rnrRetries,
+        readsOut,
+        readsIn,
+        hopLimit,
+        trafficClass);
   }
 
   /** With other numbers of retries. */
   public RcPath withRetries(int timeouts, int receiverNotReady) {
     return new RcPath(
-        localGid, remoteGid, remoteMac, remoteQpn, localPsn, remotePsn, mtu, timeouts,
-        receiverNotReady, readsOut, readsIn, hopLimit, trafficClass);
+        localGid,
+        remoteGid,
+        remoteMac,
+        remoteQpn,
+        localPsn,
+        remotePsn,
+        mtu,
+        timeouts,
+        receiverNotReady,
+        readsOut,
+        readsIn,
+        hopLimit,
+        trafficClass);
   }
 }

@@ -57,8 +57,7 @@ public final class RdmaDevice implements AutoCloseable {
   private final DeviceConfig config;
   private final SplittableRandom random;
   private final Bringup bringup;
-  private final Set<AutoCloseable> children =
-      Collections.newSetFromMap(new IdentityHashMap<>());
+  private final Set<AutoCloseable> children = Collections.newSetFromMap(new IdentityHashMap<>());
   private final IdPool pdIds = new IdPool("protection domain", FIRST_ID, MAX_PDS);
   private QueuePairRings[] ringsByQpn = new QueuePairRings[0];
   private final Map<Integer, CompletionQueue> queuesById = new java.util.HashMap<>();
@@ -100,8 +99,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @param listener told of each stage
    * @throws RdmaException if a stage fails; what was up is down again and all memory is back
    */
-  public static RdmaDevice open(
-      PciFunction function, DeviceConfig config, StageListener listener) {
+  public static RdmaDevice open(PciFunction function, DeviceConfig config, StageListener listener) {
     RdmaDevice device = new RdmaDevice(function, config, listener);
     device.bringUp();
     return device;
@@ -201,9 +199,7 @@ public final class RdmaDevice implements AutoCloseable {
     HmcPlan counts = HmcSizing.linux(found, config.queuePairs(), config.profile(), false);
     try (DmaMemory buffer = function.allocateDma(FpmCommitBuffer.SIZE, 512)) {
       counts.encode(buffer.segment());
-      control()
-          .execute(
-              new CommitFpm(config.hmcFunction(), FpmCommitBuffer.SIZE, buffer.iova()));
+      control().execute(new CommitFpm(config.hmcFunction(), FpmCommitBuffer.SIZE, buffer.iova()));
       HmcLayout layout = HmcLayout.parse(buffer.segment(), counts, found);
       plan = counts;
       hmc = new HostMemoryCache(function, control(), layout, config.segmentType());
@@ -384,8 +380,7 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private String upArp() {
-    int entries =
-        (int) Math.min(PORT_INDEX_LIMIT, hmc().layout().of(HmcObject.ARP).count());
+    int entries = (int) Math.min(PORT_INDEX_LIMIT, hmc().layout().of(HmcObject.ARP).count());
     arpTable = new ArpTable(control(), entries);
     return entries + " entries";
   }
@@ -441,8 +436,8 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Handles events, waiting for the first if there is none: completion queues learn of their events,
-   * and queue pairs that the device has put into the error state are flushed.
+   * Handles events, waiting for the first if there is none: completion queues learn of their
+   * events, and queue pairs that the device has put into the error state are flushed.
    *
    * @param vector the interrupt vector: that of a CEQ; asynchronous events are on vector 0
    * @param timeoutNanos how long to wait at most, in the device's time; 0 only looks
@@ -451,9 +446,7 @@ public final class RdmaDevice implements AutoCloseable {
   public boolean processEvents(int vector, long timeoutNanos) {
     requireOpen();
     boolean handled = !pendingEvents.isEmpty();
-    handled |=
-        events()
-            .await(vector, handled ? 0 : timeoutNanos, this::raise, pendingEvents::add);
+    handled |= events().await(vector, handled ? 0 : timeoutNanos, this::raise, pendingEvents::add);
     while (!pendingEvents.isEmpty()) {
       AsyncEvent event = pendingEvents.removeFirst();
       if (QueuePair.isQueuePairError(event)) {
@@ -508,9 +501,9 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Closes all that was made with the device, then takes it down stage by stage. Everything is given
-   * back even if the device no longer answers; the first failure is thrown at the end. Closing twice
-   * does nothing.
+   * Closes all that was made with the device, then takes it down stage by stage. Everything is
+   * given back even if the device no longer answers; the first failure is thrown at the end.
+   * Closing twice does nothing.
    */
   @Override
   public void close() {
@@ -600,8 +593,7 @@ public final class RdmaDevice implements AutoCloseable {
 
   QueueLookup queueLookup() {
     QueuePairRings[] rings = ringsByQpn;
-    return context ->
-        context >= 0 && context < rings.length ? rings[(int) context] : null;
+    return context -> context >= 0 && context < rings.length ? rings[(int) context] : null;
   }
 
   int nextKey() {

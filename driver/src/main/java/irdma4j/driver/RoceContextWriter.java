@@ -85,8 +85,7 @@ final class RoceContextWriter {
         80,
         RoceContext.PSNNXT.encode(localPsn)
             | RoceContext.LSN.encode(path == null ? 0 : LIMIT_SEQUENCE));
-    LittleEndian.setLong(
-        context, 88, RoceContext.EPSN.encode(path == null ? 0 : path.remotePsn()));
+    LittleEndian.setLong(context, 88, RoceContext.EPSN.encode(path == null ? 0 : path.remotePsn()));
     LittleEndian.setLong(
         context, 96, RoceContext.PSNMAX.encode(localPsn) | RoceContext.PSNUNA.encode(localPsn));
     LittleEndian.setLong(context, 112, RoceContext.CWNDROCE.encode(CONGESTION_WINDOW));
@@ -143,7 +142,7 @@ final class RoceContextWriter {
     hash ^= hash >>> 20;
     hash ^= hash >>> 40;
     int folded = (int) (hash & 0xfffff);
-    return (folded & 0x3fff ^ folded >>> 14) & 0x3fff | FIRST_DYNAMIC_PORT;
+    return (((folded & 0x3fff) ^ (folded >>> 14)) & 0x3fff) | FIRST_DYNAMIC_PORT;
   }
 
   /**

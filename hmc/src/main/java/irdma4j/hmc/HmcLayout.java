@@ -52,10 +52,8 @@ public record HmcLayout(Map<HmcObject, Area> areas, long segments) {
     EnumMap<HmcObject, Area> areas = new EnumMap<>(HmcObject.class);
     long end = 0;
     for (HmcObject kind : HmcObject.values()) {
-      long base =
-          FpmCommitBuffer.BASE.get(buffer, kind.commitOffset()) * FpmCommitBuffer.BASE_UNIT;
-      long count =
-          kind.isCommitted() ? FpmCommitBuffer.COUNT.get(buffer, kind.commitOffset()) : 1;
+      long base = FpmCommitBuffer.BASE.get(buffer, kind.commitOffset()) * FpmCommitBuffer.BASE_UNIT;
+      long count = kind.isCommitted() ? FpmCommitBuffer.COUNT.get(buffer, kind.commitOffset()) : 1;
       if (kind == HmcObject.QP) {
         count &= (1L << 19) - 1;
       } else if (kind == HmcObject.CQ) {

@@ -87,7 +87,9 @@ public final class HostMemoryCache implements AutoCloseable {
     List<Segment> added = new ArrayList<>();
     List<int[]> addedPages = new ArrayList<>();
     try {
-      for (int index = segmentOf(from); index <= segmentOf(from + count * area.size() - 1); index++) {
+      for (int index = segmentOf(from);
+          index <= segmentOf(from + count * area.size() - 1);
+          index++) {
         Segment segment = segments.get(index);
         if (segment == null) {
           segment = addSegment(index, type);
@@ -132,8 +134,7 @@ public final class HostMemoryCache implements AutoCloseable {
     HmcLayout.Area area = requireRange(kind, first, count);
     BitSet exists = created.computeIfAbsent(kind, k -> new BitSet());
     if (exists.nextClearBit((int) first) < first + count) {
-      throw new HmcException(
-          kind + " " + exists.nextClearBit((int) first) + " does not exist");
+      throw new HmcException(kind + " " + exists.nextClearBit((int) first) + " does not exist");
     }
     exists.clear((int) first, (int) (first + count));
     countUsers(area, first, count, -1);
@@ -160,8 +161,7 @@ public final class HostMemoryCache implements AutoCloseable {
     Segment segment =
         existing != null
             ? existing
-            : addSegment(
-                segmentOf(address), whole ? SegmentType.DIRECT : SegmentType.PAGED);
+            : addSegment(segmentOf(address), whole ? SegmentType.DIRECT : SegmentType.PAGED);
     List<Segment> added = existing == null ? List.of(segment) : List.of();
     DmaMemory memory = null;
     int firstPage = offset / Segment.PAGE_SIZE;
@@ -173,15 +173,15 @@ public final class HostMemoryCache implements AutoCloseable {
       } else {
         for (int page = firstPage; page < firstPage + pages; page++) {
           if (segment.hasPage(page)) {
-            throw new HmcException("page %d of segment %d is in use".formatted(page, segment.index));
+            throw new HmcException(
+                "page %d of segment %d is in use".formatted(page, segment.index));
           }
         }
         memory =
             function.allocateDma(
                 (long) pages * Segment.PAGE_SIZE, Segment.PAGE_SIZE, DmaPlacement.SCATTERED);
         for (; mapped < pages; mapped++) {
-          segment.setPage(
-              firstPage + mapped, memory.iova((long) mapped * Segment.PAGE_SIZE), null);
+          segment.setPage(firstPage + mapped, memory.iova((long) mapped * Segment.PAGE_SIZE), null);
           programmer.invalidatePage(segment.index, firstPage + mapped);
         }
         view = memory.segment().asSlice(0, (long) pages * Segment.PAGE_SIZE);
@@ -367,8 +367,7 @@ public final class HostMemoryCache implements AutoCloseable {
   }
 
   /** How many of the objects lie at least partly in an address range. */
-  private static long objectsIn(
-      HmcLayout.Area area, long first, long count, long from, long to) {
+  private static long objectsIn(HmcLayout.Area area, long first, long count, long from, long to) {
     long low = Math.max(first, Math.floorDiv(from - area.base(), area.size()));
     long high = Math.min(first + count - 1, Math.floorDiv(to - 1 - area.base(), area.size()));
     return Math.max(0, high - low + 1);

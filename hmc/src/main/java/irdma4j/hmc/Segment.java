@@ -43,8 +43,7 @@ final class Segment {
   void setPage(int page, long iova, @Nullable DmaMemory owned) {
     pageIova[page] = iova;
     pageMemory[page] = owned;
-    LittleEndian.setLongRelease(
-        root.segment(), page * 8L, iova | PageDescriptorEntry.VALID.mask());
+    LittleEndian.setLongRelease(root.segment(), page * 8L, iova | PageDescriptorEntry.VALID.mask());
   }
 
   void clearPage(int page) {

@@ -2,7 +2,9 @@ package irdma4j.hmc;
 
 import java.util.List;
 
-/** How the Host Memory Cache tells the device of its segments; the driver's control queue does it. */
+/**
+ * How the Host Memory Cache tells the device of its segments; the driver's control queue does it.
+ */
 public interface SegmentProgrammer {
   /**
    * Writes entries of the device's segment descriptor table. Either all are written or an exception

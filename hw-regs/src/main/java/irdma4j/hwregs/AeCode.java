@@ -2,9 +2,7 @@ package irdma4j.hwregs;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Asynchronous event codes. Source: Linux drivers/infiniband/hw/irdma/defs.h.
- */
+/** Asynchronous event codes. Source: Linux drivers/infiniband/hw/irdma/defs.h. */
 public enum AeCode {
   /** Memory protection: unallocated stag. */
   AMP_UNALLOCATED_STAG(0x0102, "Memory protection: unallocated stag"),
@@ -35,15 +33,18 @@ public enum AeCode {
   /** Memory protection: invalidate shared. */
   AMP_INVALIDATE_SHARED(0x0111, "Memory protection: invalidate shared"),
   /** Memory protection: invalidate no remote access rights. */
-  AMP_INVALIDATE_NO_REMOTE_ACCESS_RIGHTS(0x0112, "Memory protection: invalidate no remote access rights"),
+  AMP_INVALIDATE_NO_REMOTE_ACCESS_RIGHTS(
+      0x0112, "Memory protection: invalidate no remote access rights"),
   /** Memory protection: invalidate region with bound windows. */
-  AMP_INVALIDATE_MR_WITH_BOUND_WINDOWS(0x0113, "Memory protection: invalidate region with bound windows"),
+  AMP_INVALIDATE_MR_WITH_BOUND_WINDOWS(
+      0x0113, "Memory protection: invalidate region with bound windows"),
   /** Memory protection: window binding, valid stag. */
   AMP_MWBIND_VALID_STAG(0x0114, "Memory protection: window binding, valid stag"),
   /** Memory protection: window binding, of region stag. */
   AMP_MWBIND_OF_MR_STAG(0x0115, "Memory protection: window binding, of region stag"),
   /** Memory protection: window binding, offset zero based stag. */
-  AMP_MWBIND_TO_ZERO_BASED_STAG(0x0116, "Memory protection: window binding, offset zero based stag"),
+  AMP_MWBIND_TO_ZERO_BASED_STAG(
+      0x0116, "Memory protection: window binding, offset zero based stag"),
   /** Memory protection: window binding, offset window stag. */
   AMP_MWBIND_TO_MW_STAG(0x0117, "Memory protection: window binding, offset window stag"),
   /** Memory protection: window binding, invalid rights. */
@@ -59,9 +60,11 @@ public enum AeCode {
   /** Memory protection: invalidate type 1 window. */
   AMP_INVALIDATE_TYPE1_MW(0x011d, "Memory protection: invalidate type 1 window"),
   /** Memory protection: window binding, zero based type 1 window. */
-  AMP_MWBIND_ZERO_BASED_TYPE1_MW(0x011e, "Memory protection: window binding, zero based type 1 window"),
+  AMP_MWBIND_ZERO_BASED_TYPE1_MW(
+      0x011e, "Memory protection: window binding, zero based type 1 window"),
   /** Memory protection: fast registration, invalid page list page size configuration. */
-  AMP_FASTREG_INVALID_PBL_HPS_CFG(0x011f, "Memory protection: fast registration, invalid page list page size configuration"),
+  AMP_FASTREG_INVALID_PBL_HPS_CFG(
+      0x011f, "Memory protection: fast registration, invalid page list page size configuration"),
   /** Memory protection: window binding, wrong type. */
   AMP_MWBIND_WRONG_TYPE(0x0120, "Memory protection: window binding, wrong type"),
   /** Memory protection: fast registration, PBLE mismatch. */
@@ -103,15 +106,18 @@ public enum AeCode {
   /** Invalid request. */
   INVALID_REQUEST(0x0223, "Invalid request"),
   /** DDP: invalid message sequence number gap in message sequence number. */
-  DDP_INVALID_MSN_GAP_IN_MSN(0x0301, "DDP: invalid message sequence number gap in message sequence number"),
+  DDP_INVALID_MSN_GAP_IN_MSN(
+      0x0301, "DDP: invalid message sequence number gap in message sequence number"),
   /** DDP: untagged buffer, DDP: message too long for available buffer. */
-  DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER(0x0303, "DDP: untagged buffer, DDP: message too long for available buffer"),
+  DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER(
+      0x0303, "DDP: untagged buffer, DDP: message too long for available buffer"),
   /** DDP: untagged buffer, invalid DDP: version. */
   DDP_UBE_INVALID_DDP_VERSION(0x0304, "DDP: untagged buffer, invalid DDP: version"),
   /** DDP: untagged buffer, invalid message offset. */
   DDP_UBE_INVALID_MO(0x0305, "DDP: untagged buffer, invalid message offset"),
   /** DDP: untagged buffer, invalid message sequence number no buffer available. */
-  DDP_UBE_INVALID_MSN_NO_BUFFER_AVAILABLE(0x0306, "DDP: untagged buffer, invalid message sequence number no buffer available"),
+  DDP_UBE_INVALID_MSN_NO_BUFFER_AVAILABLE(
+      0x0306, "DDP: untagged buffer, invalid message sequence number no buffer available"),
   /** DDP: untagged buffer, invalid queue number. */
   DDP_UBE_INVALID_QN(0x0307, "DDP: untagged buffer, invalid queue number"),
   /** DDP: no last bit. */
@@ -149,7 +155,8 @@ public enum AeCode {
   /** Connection: FIN received. */
   LLP_FIN_RECEIVED(0x0503, "Connection: FIN received"),
   /** Connection: received marker and length fields dont match. */
-  LLP_RECEIVED_MARKER_AND_LENGTH_FIELDS_DONT_MATCH(0x0504, "Connection: received marker and length fields dont match"),
+  LLP_RECEIVED_MARKER_AND_LENGTH_FIELDS_DONT_MATCH(
+      0x0504, "Connection: received marker and length fields dont match"),
   /** Connection: received MPA CRC error. */
   LLP_RECEIVED_MPA_CRC_ERROR(0x0505, "Connection: received MPA CRC error"),
   /** Connection: segment too small. */

@@ -26,8 +26,7 @@ public final class Aeqe {
       Field.bit("OVERFLOW", 8, 33, "Events were lost before this one");
 
   /** What happened. */
-  public static final Field AECODE =
-      Field.bits("AECODE", 8, 45, 34, "What happened");
+  public static final Field AECODE = Field.bits("AECODE", 8, 45, 34, "What happened");
 
   /** Bit 18 of the queue's number. */
   public static final Field QPCQID_HI =
@@ -38,8 +37,7 @@ public final class Aeqe {
       Field.bits("AESRC", 8, 53, 50, "Which part of the device raised the event");
 
   /** State of the queue pair. */
-  public static final Field IWSTATE =
-      Field.bits("IWSTATE", 8, 56, 54, "State of the queue pair");
+  public static final Field IWSTATE = Field.bits("IWSTATE", 8, 56, 54, "State of the queue pair");
 
   /** State of its TCP connection. */
   public static final Field TCPSTATE =
@@ -50,8 +48,7 @@ public final class Aeqe {
       Field.bits("Q2DATA", 8, 62, 61, "Kind of data in the Q2 buffer");
 
   /** Valid bit. */
-  public static final Field VALID =
-      Field.bit("VALID", 8, 63, "Valid bit");
+  public static final Field VALID = Field.bit("VALID", 8, 63, "Valid bit");
 
   /** An asynchronous event. */
   public static final Layout LAYOUT =

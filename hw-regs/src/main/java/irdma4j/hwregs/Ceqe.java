@@ -14,17 +14,10 @@ public final class Ceqe {
       Field.bits("CQCTX", 0, 62, 0, "Context of the completion queue, shifted right by one");
 
   /** Valid bit. */
-  public static final Field VALID =
-      Field.bit("VALID", 0, 63, "Valid bit");
+  public static final Field VALID = Field.bit("VALID", 0, 63, "Valid bit");
 
   /** A completion event. */
-  public static final Layout LAYOUT =
-      Layout.of(
-          "ceqe",
-          SIZE,
-          "A completion event",
-          CQCTX,
-          VALID);
+  public static final Layout LAYOUT = Layout.of("ceqe", SIZE, "A completion event", CQCTX, VALID);
 
   private Ceqe() {}
 }

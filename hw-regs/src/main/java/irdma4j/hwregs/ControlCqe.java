@@ -14,20 +14,17 @@ public final class ControlCqe {
       Field.bits("OPRETVAL", 16, 31, 0, "Value that the operation returns");
 
   /** Unused. */
-  public static final Field TCPSEQNUMRTT =
-      Field.bits("TCPSEQNUMRTT", 0, 63, 32, "Unused");
+  public static final Field TCPSEQNUMRTT = Field.bits("TCPSEQNUMRTT", 0, 63, 32, "Unused");
 
   /** Completion context of the control queue pair. */
   public static final Field COMPCTX =
       Field.word("COMPCTX", 8, "Completion context of the control queue pair");
 
   /** Minor error code. */
-  public static final Field MINERR =
-      Field.bits("MINERR", 24, 15, 0, "Minor error code");
+  public static final Field MINERR = Field.bits("MINERR", 24, 15, 0, "Minor error code");
 
   /** Major error code. */
-  public static final Field MAJERR =
-      Field.bits("MAJERR", 24, 31, 16, "Major error code");
+  public static final Field MAJERR = Field.bits("MAJERR", 24, 31, 16, "Major error code");
 
   /** Slot of the WQE in the control ring. */
   public static final Field WQEIDX =
@@ -42,8 +39,7 @@ public final class ControlCqe {
       Field.bit("SQ", 24, 62, "Set: the control queue pair has only a send queue");
 
   /** Valid bit. */
-  public static final Field VALID =
-      Field.bit("VALID", 24, 63, "Valid bit");
+  public static final Field VALID = Field.bit("VALID", 24, 63, "Valid bit");
 
   /** A completion of the control queue pair. */
   public static final Layout LAYOUT =

@@ -30,16 +30,13 @@ public final class Cqe {
       Field.bits("UDSRCQPN", 16, 31, 0, "QPN of the datagram's sender").when("UD");
 
   /** Queue pair. */
-  public static final Field QPID =
-      Field.bits("QPID", 16, 55, 32, "Queue pair");
+  public static final Field QPID = Field.bits("QPID", 16, 55, 32, "Queue pair");
 
   /** Minor error code. */
-  public static final Field MINERR =
-      Field.bits("MINERR", 24, 15, 0, "Minor error code");
+  public static final Field MINERR = Field.bits("MINERR", 24, 15, 0, "Minor error code");
 
   /** Major error code. */
-  public static final Field MAJERR =
-      Field.bits("MAJERR", 24, 31, 16, "Major error code");
+  public static final Field MAJERR = Field.bits("MAJERR", 24, 31, 16, "Major error code");
 
   /** Index of the WQE's first quantum in its ring. */
   public static final Field WQEIDX =
@@ -54,8 +51,7 @@ public final class Cqe {
       Field.bit("PSHDROP", 24, 51, "The push of the WQE was dropped");
 
   /** INVSTAG is valid. */
-  public static final Field STAG =
-      Field.bit("STAG", 24, 53, "INVSTAG is valid").when("RC");
+  public static final Field STAG = Field.bit("STAG", 24, 53, "INVSTAG is valid").when("RC");
 
   /** The datagram came over IPv4. */
   public static final Field IPV4 =
@@ -74,12 +70,10 @@ public final class Cqe {
       Field.bit("ERROR", 24, 55, "MAJERR and MINERR say what went wrong");
 
   /** Opcode of the work. */
-  public static final Field OP =
-      Field.bits("OP", 24, 61, 56, "Opcode of the work");
+  public static final Field OP = Field.bits("OP", 24, 61, 56, "Opcode of the work");
 
   /** The completion is of the send queue. */
-  public static final Field SQ =
-      Field.bit("SQ", 24, 62, "The completion is of the send queue");
+  public static final Field SQ = Field.bit("SQ", 24, 62, "The completion is of the send queue");
 
   /** Valid bit, flips each time round the ring. */
   public static final Field VALID =

@@ -26,8 +26,7 @@ public final class CqpHostContext {
       Field.bits("SQSIZE", 0, 11, 8, "Encoded number of WQEs in the control ring");
 
   /** Version of this structure. */
-  public static final Field SVER =
-      Field.bits("SVER", 0, 31, 24, "Version of this structure");
+  public static final Field SVER = Field.bits("SVER", 0, 31, 24, "Version of this structure");
 
   /** CEQs of each virtual function. */
   public static final Field CEQPERVF =
@@ -39,7 +38,8 @@ public final class CqpHostContext {
 
   /** How the HMC is shared: 1 default, 2 favour VFs, 3 equal. */
   public static final Field HMC_PROFILE =
-      Field.bits("HMC_PROFILE", 16, 2, 0, "How the HMC is shared: 1 default, 2 favour VFs, 3 equal");
+      Field.bits(
+          "HMC_PROFILE", 16, 2, 0, "How the HMC is shared: 1 default, 2 favour VFs, 3 equal");
 
   /** Number of virtual functions. */
   public static final Field ENABLED_VFS =
@@ -91,7 +91,12 @@ public final class CqpHostContext {
 
   /** Congestion control: least time between two rate reductions. */
   public static final Field RREDUCE_MPERIOD =
-      Field.bits("RREDUCE_MPERIOD", 56, 63, 32, "Congestion control: least time between two rate reductions");
+      Field.bits(
+          "RREDUCE_MPERIOD",
+          56,
+          63,
+          32,
+          "Congestion control: least time between two rate reductions");
 
   /** Host context of the control queue pair. */
   public static final Layout LAYOUT =

@@ -10,8 +10,7 @@ public final class ExtendedCqe {
   public static final int SIZE = 32;
 
   /** Immediate data. */
-  public static final Field IMMDATALOW32 =
-      Field.bits("IMMDATALOW32", 0, 31, 0, "Immediate data");
+  public static final Field IMMDATALOW32 = Field.bits("IMMDATALOW32", 0, 31, 0, "Immediate data");
 
   /** Upper half of the immediate data word. */
   public static final Field IMMDATAUP32 =
@@ -22,24 +21,19 @@ public final class ExtendedCqe {
       Field.bits("UDSMAC", 16, 47, 0, "Source MAC address of a datagram");
 
   /** VLAN tag of a datagram. */
-  public static final Field UDVLAN =
-      Field.bits("UDVLAN", 16, 63, 48, "VLAN tag of a datagram");
+  public static final Field UDVLAN = Field.bits("UDVLAN", 16, 63, 48, "VLAN tag of a datagram");
 
   /** UDVLAN is valid. */
-  public static final Field UDVLANVALID =
-      Field.bit("UDVLANVALID", 24, 60, "UDVLAN is valid");
+  public static final Field UDVLANVALID = Field.bit("UDVLANVALID", 24, 60, "UDVLAN is valid");
 
   /** UDSMAC is valid. */
-  public static final Field UDSMACVALID =
-      Field.bit("UDSMACVALID", 24, 61, "UDSMAC is valid");
+  public static final Field UDSMACVALID = Field.bit("UDSMACVALID", 24, 61, "UDSMAC is valid");
 
   /** Immediate data is valid. */
-  public static final Field IMMVALID =
-      Field.bit("IMMVALID", 24, 62, "Immediate data is valid");
+  public static final Field IMMVALID = Field.bit("IMMVALID", 24, 62, "Immediate data is valid");
 
   /** Valid bit. */
-  public static final Field VALID =
-      Field.bit("VALID", 24, 63, "Valid bit");
+  public static final Field VALID = Field.bit("VALID", 24, 63, "Valid bit");
 
   /** The second half of an extended completion. */
   public static final Layout LAYOUT =

@@ -1,8 +1,8 @@
 package irdma4j.hwregs;
 
 /**
- * The answer to QUERY_FPM: the most that the function can have of each HMC object, and the
- * objects' sizes as powers of two.
+ * The answer to QUERY_FPM: the most that the function can have of each HMC object, and the objects'
+ * sizes as powers of two.
  *
  * <p>Source: Linux irdma_sc_parse_fpm_query_buf in ctrl.c.
  */
@@ -19,32 +19,28 @@ public final class FpmQueryBuffer {
       Field.bits("MAX_PE_SDS", 0, 45, 32, "Number of segment descriptors");
 
   /** Most queue pairs. */
-  public static final Field MAX_QPS =
-      Field.bits("MAX_QPS", 8, 18, 0, "Most queue pairs");
+  public static final Field MAX_QPS = Field.bits("MAX_QPS", 8, 18, 0, "Most queue pairs");
 
   /** Log2 of the bytes of a QP object. */
   public static final Field QP_SIZE =
       Field.bits("QP_SIZE", 8, 63, 32, "Log2 of the bytes of a QP object");
 
   /** Most completion queues. */
-  public static final Field MAX_CQS =
-      Field.bits("MAX_CQS", 16, 19, 0, "Most completion queues");
+  public static final Field MAX_CQS = Field.bits("MAX_CQS", 16, 19, 0, "Most completion queues");
 
   /** Log2 of the bytes of a CQ object. */
   public static final Field CQ_SIZE =
       Field.bits("CQ_SIZE", 16, 63, 32, "Log2 of the bytes of a CQ object");
 
   /** Most hash table entries. */
-  public static final Field MAX_HTE =
-      Field.bits("MAX_HTE", 32, 31, 0, "Most hash table entries");
+  public static final Field MAX_HTE = Field.bits("MAX_HTE", 32, 31, 0, "Most hash table entries");
 
   /** Log2 of the bytes of a hash table entry. */
   public static final Field HTE_SIZE =
       Field.bits("HTE_SIZE", 32, 63, 32, "Log2 of the bytes of a hash table entry");
 
   /** Most ARP table entries. */
-  public static final Field MAX_ARP =
-      Field.bits("MAX_ARP", 40, 31, 0, "Most ARP table entries");
+  public static final Field MAX_ARP = Field.bits("MAX_ARP", 40, 31, 0, "Most ARP table entries");
 
   /** Log2 of the bytes of an ARP entry. */
   public static final Field ARP_SIZE =
@@ -59,8 +55,7 @@ public final class FpmQueryBuffer {
       Field.bits("MR_SIZE", 48, 63, 32, "Log2 of the bytes of an MR object");
 
   /** Most transmit FIFO entries. */
-  public static final Field MAX_XF =
-      Field.bits("MAX_XF", 56, 31, 0, "Most transmit FIFO entries");
+  public static final Field MAX_XF = Field.bits("MAX_XF", 56, 31, 0, "Most transmit FIFO entries");
 
   /** Log2 of the bytes of a transmit FIFO entry. */
   public static final Field XF_SIZE =
@@ -75,8 +70,7 @@ public final class FpmQueryBuffer {
       Field.bits("XFBLOCKSIZE", 64, 63, 32, "Transmit FIFO entries in a block");
 
   /** Most Q1 entries. */
-  public static final Field MAX_Q1 =
-      Field.bits("MAX_Q1", 72, 31, 0, "Most Q1 entries");
+  public static final Field MAX_Q1 = Field.bits("MAX_Q1", 72, 31, 0, "Most Q1 entries");
 
   /** Log2 of the bytes of a Q1 entry. */
   public static final Field Q1_SIZE =
@@ -91,8 +85,7 @@ public final class FpmQueryBuffer {
       Field.bits("Q1BLOCKSIZE", 80, 63, 32, "Q1 entries in a block");
 
   /** Most timer entries. */
-  public static final Field MAX_TIMER =
-      Field.bits("MAX_TIMER", 88, 31, 0, "Most timer entries");
+  public static final Field MAX_TIMER = Field.bits("MAX_TIMER", 88, 31, 0, "Most timer entries");
 
   /** Log2 of the bytes of a timer entry. */
   public static final Field TIMER_SIZE =
@@ -107,16 +100,14 @@ public final class FpmQueryBuffer {
       Field.bits("FSIMC_SIZE", 96, 63, 32, "Log2 of the bytes of a multicast group entry");
 
   /** Most address handles. */
-  public static final Field MAX_FSIAV =
-      Field.bits("MAX_FSIAV", 104, 31, 0, "Most address handles");
+  public static final Field MAX_FSIAV = Field.bits("MAX_FSIAV", 104, 31, 0, "Most address handles");
 
   /** Log2 of the bytes of an address handle. */
   public static final Field FSIAV_SIZE =
       Field.bits("FSIAV_SIZE", 104, 63, 32, "Log2 of the bytes of an address handle");
 
   /** Most PBLEs. */
-  public static final Field MAX_PBLE =
-      Field.bits("MAX_PBLE", 112, 31, 0, "Most PBLEs");
+  public static final Field MAX_PBLE = Field.bits("MAX_PBLE", 112, 31, 0, "Most PBLEs");
 
   /** Most completion event queues. */
   public static final Field MAX_CEQS =
@@ -147,8 +138,7 @@ public final class FpmQueryBuffer {
       Field.bits("RRFBLOCKSIZE", 136, 63, 32, "Read response FIFO entries in a block");
 
   /** Most header entries. */
-  public static final Field MAX_HDR =
-      Field.bits("MAX_HDR", 144, 31, 0, "Most header entries");
+  public static final Field MAX_HDR = Field.bits("MAX_HDR", 144, 31, 0, "Most header entries");
 
   /** Log2 of the bytes of a header entry. */
   public static final Field HDR_SIZE =

@@ -82,12 +82,16 @@ public enum HmcObject {
     return meaning;
   }
 
-  /** The field of the query buffer that holds the most there can be; null if there is always one. */
+  /**
+   * The field of the query buffer that holds the most there can be; null if there is always one.
+   */
   public @Nullable Field maximum() {
     return maximum;
   }
 
-  /** The field of the query buffer that holds the log2 of an object's bytes; null if it is fixed. */
+  /**
+   * The field of the query buffer that holds the log2 of an object's bytes; null if it is fixed.
+   */
   public @Nullable Field logSize() {
     return logSize;
   }

@@ -27,7 +27,8 @@ public record Layout(String name, int size, String meaning, List<Field> fields) 
         throw new IllegalArgumentException(name + ": " + a.name() + " lies outside");
       }
       for (Field b : fields.subList(0, i)) {
-        boolean exclusive = !a.when().isEmpty() && !b.when().isEmpty() && !a.when().equals(b.when());
+        boolean exclusive =
+            !a.when().isEmpty() && !b.when().isEmpty() && !a.when().equals(b.when());
         if (a.offset() == b.offset() && (a.mask() & b.mask()) != 0 && !exclusive) {
           throw new IllegalArgumentException(name + ": " + a.name() + " overlaps " + b.name());
         }

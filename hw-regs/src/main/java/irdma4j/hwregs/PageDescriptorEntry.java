@@ -10,21 +10,13 @@ public final class PageDescriptorEntry {
   public static final int SIZE = 8;
 
   /** The page is valid. */
-  public static final Field VALID =
-      Field.bit("VALID", 0, 0, "The page is valid");
+  public static final Field VALID = Field.bit("VALID", 0, 0, "The page is valid");
 
   /** IOVA, in units of 4 KiB. */
-  public static final Field ADDRESS =
-      Field.bits("ADDRESS", 0, 63, 12, "IOVA, in units of 4 KiB");
+  public static final Field ADDRESS = Field.bits("ADDRESS", 0, 63, 12, "IOVA, in units of 4 KiB");
 
   /** A page descriptor. */
-  public static final Layout LAYOUT =
-      Layout.of(
-          "pd",
-          SIZE,
-          "A page descriptor",
-          VALID,
-          ADDRESS);
+  public static final Layout LAYOUT = Layout.of("pd", SIZE, "A page descriptor", VALID, ADDRESS);
 
   private PageDescriptorEntry() {}
 }

@@ -19,12 +19,7 @@ public final class PbleEntry {
 
   /** A physical buffer list entry. */
   public static final Layout LAYOUT =
-      Layout.of(
-          "pble",
-          SIZE,
-          "A physical buffer list entry",
-          ADDRESS,
-          LEAF_INDEX);
+      Layout.of("pble", SIZE, "A physical buffer list entry", ADDRESS, LEAF_INDEX);
 
   private PbleEntry() {}
 }

@@ -15,11 +15,7 @@ public final class QpShadow {
 
   /** A queue pair's shadow area. */
   public static final Layout LAYOUT =
-      Layout.of(
-          "qp-shadow",
-          SIZE,
-          "A queue pair's shadow area",
-          HW_SQ_TAIL);
+      Layout.of("qp-shadow", SIZE, "A queue pair's shadow area", HW_SQ_TAIL);
 
   private QpShadow() {}
 }

@@ -17,18 +17,20 @@ public final class RdmaFeature {
   public static final Field FEATURE_CNT =
       Field.bits("FEATURE_CNT", 0, 47, 32, "Number of words, this one included").when("first word");
 
-  /** Kind of the feature: 0 firmware version, 1 hardware version, 2 queue set, 3 supported features. */
+  /**
+   * Kind of the feature: 0 firmware version, 1 hardware version, 2 queue set, 3 supported features.
+   */
   public static final Field FEATURE_TYPE =
-      Field.bits("FEATURE_TYPE", 0, 63, 48, "Kind of the feature: 0 firmware version, 1 hardware version, 2 queue set, 3 supported features");
+      Field.bits(
+          "FEATURE_TYPE",
+          0,
+          63,
+          48,
+          "Kind of the feature: 0 firmware version, 1 hardware version, 2 queue set, 3 supported features");
 
   /** A feature word. */
   public static final Layout LAYOUT =
-      Layout.of(
-          "rdma-feature",
-          SIZE,
-          "A feature word",
-          FEATURE_INFO,
-          FEATURE_TYPE);
+      Layout.of("rdma-feature", SIZE, "A feature word", FEATURE_INFO, FEATURE_TYPE);
 
   private RdmaFeature() {}
 }

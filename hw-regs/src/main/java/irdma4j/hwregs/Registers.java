@@ -39,8 +39,7 @@ public final class Registers {
 
   /** Index of a pushed WQE, in units of eight quanta. */
   public static final Field WQEALLOC_WQE_DESC_INDEX =
-      Field.bits(
-          "WQE_DESC_INDEX", 0, 31, 20, "Index of a pushed WQE, in units of eight quanta");
+      Field.bits("WQE_DESC_INDEX", 0, 31, 20, "Index of a pushed WQE, in units of eight quanta");
 
   /** Completion queue whose shadow area asks for an event. */
   public static final Field CQARM_CQID =
@@ -62,8 +61,7 @@ public final class Registers {
   public static final Field DYN_CTL_INTENA = Field.bit("INTENA", 0, 0, "The vector may interrupt");
 
   /** Clear the pending bit. */
-  public static final Field DYN_CTL_CLEARPBA =
-      Field.bit("CLEARPBA", 0, 1, "Clear the pending bit");
+  public static final Field DYN_CTL_CLEARPBA = Field.bit("CLEARPBA", 0, 1, "Clear the pending bit");
 
   /** Throttle that INTERVAL sets; 3 means none. */
   public static final Field DYN_CTL_ITR_INDX =
@@ -219,8 +217,7 @@ public final class Registers {
 
   /** Size of the doorbell region. */
   public static final Register GLPCI_LBARCTRL =
-      Register.of(
-          "GLPCI_LBARCTRL", 0x0009de74, "Size of the doorbell region", LBARCTRL_PE_DB_SIZE);
+      Register.of("GLPCI_LBARCTRL", 0x0009de74, "Size of the doorbell region", LBARCTRL_PE_DB_SIZE);
 
   /** State of the protocol engine's first processor; 0x80 when firmware runs. */
   public static final Register GLPE_CPUSTATUS0 =

@@ -10,16 +10,14 @@ public final class RoceContext {
   public static final int SIZE = 256;
 
   /** The path is IPv4. */
-  public static final Field IPV4 =
-      Field.bit("IPV4", 0, 3, "The path is IPv4");
+  public static final Field IPV4 = Field.bit("IPV4", 0, 3, "The path is IPv4");
 
   /** Send with a VLAN tag. */
   public static final Field INSERTVLANTAG =
       Field.bit("INSERTVLANTAG", 0, 5, "Send with a VLAN tag");
 
   /** The queue pair is QP 1. */
-  public static final Field ISQP1 =
-      Field.bit("ISQP1", 0, 6, "The queue pair is QP 1");
+  public static final Field ISQP1 = Field.bit("ISQP1", 0, 6, "The queue pair is QP 1");
 
   /** Log2 of the quanta of a receive WQE. */
   public static final Field RQWQESIZE =
@@ -34,8 +32,7 @@ public final class RoceContext {
       Field.bits("PDIDXHI", 0, 21, 20, "Protection domain, bits 17 and 16");
 
   /** DCTCP congestion control. */
-  public static final Field DC_TCP_EN =
-      Field.bit("DC_TCP_EN", 0, 25, "DCTCP congestion control");
+  public static final Field DC_TCP_EN = Field.bit("DC_TCP_EN", 0, 25, "DCTCP congestion control");
 
   /** Steering hints for received data. */
   public static final Field RCVTPHEN =
@@ -54,12 +51,10 @@ public final class RoceContext {
       Field.bit("SQTPHEN", 0, 31, "Steering hints for the send queue");
 
   /** Push page. */
-  public static final Field PPIDX =
-      Field.bits("PPIDX", 0, 41, 32, "Push page");
+  public static final Field PPIDX = Field.bits("PPIDX", 0, 41, 32, "Push page");
 
   /** Push mode is enabled. */
-  public static final Field PMENA =
-      Field.bit("PMENA", 0, 47, "Push mode is enabled");
+  public static final Field PMENA = Field.bit("PMENA", 0, 47, "Push mode is enabled");
 
   /** RoCE transport version. */
   public static final Field ROCE_TVER =
@@ -74,8 +69,7 @@ public final class RoceContext {
       Field.word("RQADDR", 16, "IOVA of the receive queue, or its first PBLE's index");
 
   /** Hop limit. */
-  public static final Field TTL =
-      Field.bits("TTL", 24, 7, 0, "Hop limit");
+  public static final Field TTL = Field.bits("TTL", 24, 7, 0, "Hop limit");
 
   /** Encoded size of the receive queue. */
   public static final Field RQSIZE =
@@ -86,12 +80,10 @@ public final class RoceContext {
       Field.bits("SQSIZE", 24, 15, 12, "Encoded size of the send queue");
 
   /** Type of service. */
-  public static final Field TOS =
-      Field.bits("TOS", 24, 31, 24, "Type of service");
+  public static final Field TOS = Field.bits("TOS", 24, 31, 24, "Type of service");
 
   /** UDP source port. */
-  public static final Field SRCPORTNUM =
-      Field.bits("SRCPORTNUM", 24, 47, 32, "UDP source port");
+  public static final Field SRCPORTNUM = Field.bits("SRCPORTNUM", 24, 47, 32, "UDP source port");
 
   /** UDP destination port. */
   public static final Field DESTPORTNUM =
@@ -118,48 +110,41 @@ public final class RoceContext {
       Field.bits("SNDMSS", 48, 29, 16, "Payload bytes of a packet (the path MTU)");
 
   /** VLAN tag. */
-  public static final Field VLANTAG =
-      Field.bits("VLANTAG", 48, 47, 32, "VLAN tag");
+  public static final Field VLANTAG = Field.bits("VLANTAG", 48, 47, 32, "VLAN tag");
 
   /** ARP table entry of the next hop. */
   public static final Field ARPIDX =
       Field.bits("ARPIDX", 48, 63, 48, "ARP table entry of the next hop");
 
   /** IPv6 flow label. */
-  public static final Field FLOWLABEL =
-      Field.bits("FLOWLABEL", 56, 19, 0, "IPv6 flow label");
+  public static final Field FLOWLABEL = Field.bits("FLOWLABEL", 56, 19, 0, "IPv6 flow label");
 
   /** Credits in acknowledgements; 31 means unlimited. */
   public static final Field ACKCREDITS =
       Field.bits("ACKCREDITS", 56, 24, 20, "Credits in acknowledgements; 31 means unlimited");
 
   /** Partition key. */
-  public static final Field PKEY =
-      Field.bits("PKEY", 56, 47, 32, "Partition key");
+  public static final Field PKEY = Field.bits("PKEY", 56, 47, 32, "Partition key");
 
   /** Protection domain, bits 15 to 0. */
   public static final Field PDIDX =
       Field.bits("PDIDX", 56, 63, 48, "Protection domain, bits 15 to 0");
 
   /** Peer's queue pair. */
-  public static final Field DESTQP =
-      Field.bits("DESTQP", 64, 23, 0, "Peer's queue pair");
+  public static final Field DESTQP = Field.bits("DESTQP", 64, 23, 0, "Peer's queue pair");
 
   /** Q_Key of a UD queue pair. */
-  public static final Field QKEY =
-      Field.bits("QKEY", 64, 63, 32, "Q_Key of a UD queue pair");
+  public static final Field QKEY = Field.bits("QKEY", 64, 63, 32, "Q_Key of a UD queue pair");
 
   /** PSN of the next packet to send. */
   public static final Field PSNNXT =
       Field.bits("PSNNXT", 80, 23, 0, "PSN of the next packet to send");
 
   /** Limit sequence number. */
-  public static final Field LSN =
-      Field.bits("LSN", 80, 55, 32, "Limit sequence number");
+  public static final Field LSN = Field.bits("LSN", 80, 55, 32, "Limit sequence number");
 
   /** PSN expected next from the peer. */
-  public static final Field EPSN =
-      Field.bits("EPSN", 88, 23, 0, "PSN expected next from the peer");
+  public static final Field EPSN = Field.bits("EPSN", 88, 23, 0, "PSN expected next from the peer");
 
   /** Highest PSN sent so far plus one. */
   public static final Field PSNMAX =
@@ -170,8 +155,7 @@ public final class RoceContext {
       Field.bits("PSNUNA", 96, 55, 32, "Oldest PSN not acknowledged");
 
   /** Congestion window. */
-  public static final Field CWNDROCE =
-      Field.bits("CWNDROCE", 112, 55, 32, "Congestion window");
+  public static final Field CWNDROCE = Field.bits("CWNDROCE", 112, 55, 32, "Congestion window");
 
   /** Receive WQE at which an error happened. */
   public static final Field ERR_RQ_IDX =
@@ -183,7 +167,8 @@ public final class RoceContext {
 
   /** Retries after a receiver-not-ready; 7 means without end. */
   public static final Field RNRNAK_THRESH =
-      Field.bits("RNRNAK_THRESH", 128, 56, 54, "Retries after a receiver-not-ready; 7 means without end");
+      Field.bits(
+          "RNRNAK_THRESH", 128, 56, 54, "Retries after a receiver-not-ready; 7 means without end");
 
   /** Least retransmission timeout. */
   public static final Field RTOMIN =
@@ -198,12 +183,10 @@ public final class RoceContext {
       Field.bits("RXCQNUM", 136, 50, 32, "Completion queue of the receive queue");
 
   /** Statistics instance. */
-  public static final Field STAT_INDEX =
-      Field.bits("STAT_INDEX", 144, 6, 0, "Statistics instance");
+  public static final Field STAT_INDEX = Field.bits("STAT_INDEX", 144, 6, 0, "Statistics instance");
 
   /** Own MAC address. */
-  public static final Field MACADDRESS =
-      Field.bits("MACADDRESS", 152, 63, 16, "Own MAC address");
+  public static final Field MACADDRESS = Field.bits("MACADDRESS", 152, 63, 16, "Own MAC address");
 
   /** READ requests that may be outstanding. */
   public static final Field ORDSIZE =
@@ -222,24 +205,21 @@ public final class RoceContext {
       Field.bit("WRRDRSPOK", 160, 20, "Incoming WRITEs and READ responses are allowed");
 
   /** Incoming READs are allowed. */
-  public static final Field RDOK =
-      Field.bit("RDOK", 160, 21, "Incoming READs are allowed");
+  public static final Field RDOK = Field.bit("RDOK", 160, 21, "Incoming READs are allowed");
 
   /** DCQCN congestion control. */
   public static final Field DCQCNENABLE =
       Field.bit("DCQCNENABLE", 160, 22, "DCQCN congestion control");
 
   /** Windows may be bound. */
-  public static final Field BINDEN =
-      Field.bit("BINDEN", 160, 23, "Windows may be bound");
+  public static final Field BINDEN = Field.bit("BINDEN", 160, 23, "Windows may be bound");
 
   /** Memory may be registered by work requests. */
   public static final Field FASTREGEN =
       Field.bit("FASTREGEN", 160, 24, "Memory may be registered by work requests");
 
   /** Privileged: stag 0 is allowed. */
-  public static final Field PRIVEN =
-      Field.bit("PRIVEN", 160, 25, "Privileged: stag 0 is allowed");
+  public static final Field PRIVEN = Field.bit("PRIVEN", 160, 25, "Privileged: stag 0 is allowed");
 
   /** STAT_INDEX is valid. */
   public static final Field USESTATSINSTANCE =
@@ -254,8 +234,7 @@ public final class RoceContext {
       Field.bit("FW_CC_ENABLE", 160, 28, "Congestion control by firmware");
 
   /** Do not check the ICRC. */
-  public static final Field RCVNOICRC =
-      Field.bit("RCVNOICRC", 160, 31, "Do not check the ICRC");
+  public static final Field RCVNOICRC = Field.bit("RCVNOICRC", 160, 31, "Do not check the ICRC");
 
   /** Completion context, returned in each CQE. */
   public static final Field QPCOMPCTX =
@@ -290,12 +269,10 @@ public final class RoceContext {
       Field.bits("LOCAL_IPADDR0", 192, 63, 32, "Own address, word 0");
 
   /** TIMELY: low threshold. */
-  public static final Field TLOW =
-      Field.bits("TLOW", 200, 39, 32, "TIMELY: low threshold");
+  public static final Field TLOW = Field.bits("TLOW", 200, 39, 32, "TIMELY: low threshold");
 
   /** TIMELY: high threshold. */
-  public static final Field THIGH =
-      Field.bits("THIGH", 200, 63, 52, "TIMELY: high threshold");
+  public static final Field THIGH = Field.bits("THIGH", 200, 63, 52, "TIMELY: high threshold");
 
   /** Remote endpoint. */
   public static final Field REMENDPOINTIDX =

@@ -10,8 +10,7 @@ public final class RqWqe {
   public static final int SIZE = 32;
 
   /** Virtual address of the first fragment. */
-  public static final Field TO =
-      Field.word("TO", 0, "Virtual address of the first fragment");
+  public static final Field TO = Field.word("TO", 0, "Virtual address of the first fragment");
 
   /** Stag (lkey) of the first fragment. */
   public static final Field STAG =
@@ -35,16 +34,7 @@ public final class RqWqe {
 
   /** A receive WQE. */
   public static final Layout LAYOUT =
-      Layout.of(
-          "rq",
-          SIZE,
-          "A receive WQE",
-          TO,
-          STAG,
-          FRAG_LEN,
-          FRAG_VALID,
-          ADDFRAGCNT,
-          VALID);
+      Layout.of("rq", SIZE, "A receive WQE", TO, STAG, FRAG_LEN, FRAG_VALID, ADDFRAGCNT, VALID);
 
   private RqWqe() {}
 }

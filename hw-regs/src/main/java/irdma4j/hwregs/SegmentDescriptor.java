@@ -19,28 +19,29 @@ public final class SegmentDescriptor {
       Field.bit("PMSDPARTSEL", 0, 15, "Which partition of the table");
 
   /** Write the entry. */
-  public static final Field PMSDWR =
-      Field.bit("PMSDWR", 0, 31, "Write the entry");
+  public static final Field PMSDWR = Field.bit("PMSDWR", 0, 31, "Write the entry");
 
   /** The WQE holds this entry. */
   public static final Field ENTRY_VALID =
       Field.bit("ENTRY_VALID", 0, 63, "The WQE holds this entry");
 
   /** The descriptor is valid. */
-  public static final Field PMSDVALID =
-      Field.bit("PMSDVALID", 8, 0, "The descriptor is valid");
+  public static final Field PMSDVALID = Field.bit("PMSDVALID", 8, 0, "The descriptor is valid");
 
   /** 0 paged: the address is a page of page descriptors; 1 direct: a 2 MiB block. */
   public static final Field PMSDTYPE =
-      Field.bit("PMSDTYPE", 8, 1, "0 paged: the address is a page of page descriptors; 1 direct: a 2 MiB block");
+      Field.bit(
+          "PMSDTYPE",
+          8,
+          1,
+          "0 paged: the address is a page of page descriptors; 1 direct: a 2 MiB block");
 
   /** Number of 4 KiB pages in the segment. */
   public static final Field PMSDBPCOUNT =
       Field.bits("PMSDBPCOUNT", 8, 11, 2, "Number of 4 KiB pages in the segment");
 
   /** IOVA, in units of 4 KiB. */
-  public static final Field PMSDDATA =
-      Field.bits("PMSDDATA", 8, 63, 12, "IOVA, in units of 4 KiB");
+  public static final Field PMSDDATA = Field.bits("PMSDDATA", 8, 63, 12, "IOVA, in units of 4 KiB");
 
   /** A segment descriptor with its command. */
   public static final Layout LAYOUT =

@@ -19,16 +19,17 @@ public final class SqWqe {
       Field.bits("FRAG_STAG", 8, 31, 0, "Stag (lkey) of the fragment");
 
   /** Bytes in the fragment. */
-  public static final Field FRAG_LEN =
-      Field.bits("FRAG_LEN", 8, 62, 32, "Bytes in the fragment");
+  public static final Field FRAG_LEN = Field.bits("FRAG_LEN", 8, 62, 32, "Bytes in the fragment");
 
   /** Valid bit of the fragment's word, equal to the ring's polarity. */
   public static final Field FRAG_VALID =
-      Field.bit("FRAG_VALID", 8, 63, "Valid bit of the fragment's word, equal to the ring's polarity");
+      Field.bit(
+          "FRAG_VALID", 8, 63, "Valid bit of the fragment's word, equal to the ring's polarity");
 
   /** Immediate data in the low 32 bits, as a host-order integer. */
   public static final Field IMMDATA =
-      Field.word("IMMDATA", 0, "Immediate data in the low 32 bits, as a host-order integer").when("IMMDATAFLAG = 1");
+      Field.word("IMMDATA", 0, "Immediate data in the low 32 bits, as a host-order integer")
+          .when("IMMDATAFLAG = 1");
 
   /** Virtual address at the peer. */
   public static final Field REMTO =
@@ -43,8 +44,7 @@ public final class SqWqe {
       Field.bits("DESTQPN", 16, 55, 32, "QPN at the peer").when("UD");
 
   /** Bytes of the window. */
-  public static final Field MWLEN =
-      Field.word("MWLEN", 16, "Bytes of the window").when("BIND_MW");
+  public static final Field MWLEN = Field.word("MWLEN", 16, "Bytes of the window").when("BIND_MW");
 
   /** Bytes of the region. */
   public static final Field STAGLEN =
@@ -52,11 +52,16 @@ public final class SqWqe {
 
   /** Low 16 bits of the first PBLE's index. */
   public static final Field FIRSTPMPBLIDXLO =
-      Field.bits("FIRSTPMPBLIDXLO", 16, 63, 48, "Low 16 bits of the first PBLE's index").when("FAST_REGISTER");
+      Field.bits("FIRSTPMPBLIDXLO", 16, 63, 48, "Low 16 bits of the first PBLE's index")
+          .when("FAST_REGISTER");
 
   /** Base virtual address, or the offset of the first byte in its page. */
   public static final Field BASEVA_TO_FBO =
-      Field.word("BASEVA_TO_FBO", 0, "Base virtual address, or the offset of the first byte in its page").when("BIND_MW or FAST_REGISTER");
+      Field.word(
+              "BASEVA_TO_FBO",
+              0,
+              "Base virtual address, or the offset of the first byte in its page")
+          .when("BIND_MW or FAST_REGISTER");
 
   /** Stag of the window. */
   public static final Field MWSTAG =
@@ -64,7 +69,8 @@ public final class SqWqe {
 
   /** Stag of the region that the window opens. */
   public static final Field PARENTMRSTAG =
-      Field.bits("PARENTMRSTAG", 8, 63, 32, "Stag of the region that the window opens").when("BIND_MW");
+      Field.bits("PARENTMRSTAG", 8, 63, 32, "Stag of the region that the window opens")
+          .when("BIND_MW");
 
   /** Stag to invalidate. */
   public static final Field LOCSTAG =
@@ -72,11 +78,13 @@ public final class SqWqe {
 
   /** High 12 bits of the first PBLE's index. */
   public static final Field FIRSTPMPBLIDXHI =
-      Field.bits("FIRSTPMPBLIDXHI", 8, 11, 0, "High 12 bits of the first PBLE's index").when("FAST_REGISTER");
+      Field.bits("FIRSTPMPBLIDXHI", 8, 11, 0, "High 12 bits of the first PBLE's index")
+          .when("FAST_REGISTER");
 
   /** IOVA of the first page, in units of 4 KiB. */
   public static final Field PBLADDR =
-      Field.bits("PBLADDR", 8, 63, 12, "IOVA of the first page, in units of 4 KiB").when("FAST_REGISTER");
+      Field.bits("PBLADDR", 8, 63, 12, "IOVA of the first page, in units of 4 KiB")
+          .when("FAST_REGISTER");
 
   /** Stag (rkey) at the peer. */
   public static final Field REMSTAG =
@@ -84,7 +92,8 @@ public final class SqWqe {
 
   /** Stag that the peer is asked to invalidate. */
   public static final Field REMSTAGINV =
-      Field.bits("REMSTAGINV", 24, 31, 0, "Stag that the peer is asked to invalidate").when("SEND with invalidate");
+      Field.bits("REMSTAGINV", 24, 31, 0, "Stag that the peer is asked to invalidate")
+          .when("SEND with invalidate");
 
   /** Address handle of the destination. */
   public static final Field AHID =
@@ -99,8 +108,7 @@ public final class SqWqe {
       Field.bits("STAGINDEX", 24, 31, 8, "Index part of the stag").when("FAST_REGISTER");
 
   /** What to do. */
-  public static final Field OPCODE =
-      Field.bits("OPCODE", 24, 37, 32, "What to do");
+  public static final Field OPCODE = Field.bits("OPCODE", 24, 37, 32, "What to do");
 
   /** Further fragments beyond the first. */
   public static final Field ADDFRAGCNT =
@@ -116,15 +124,23 @@ public final class SqWqe {
 
   /** Level of the page list: 0 none, 1 one run, 3 root and leaves. */
   public static final Field LPBLSIZE =
-      Field.bits("LPBLSIZE", 24, 45, 44, "Level of the page list: 0 none, 1 one run, 3 root and leaves").when("FAST_REGISTER");
+      Field.bits(
+              "LPBLSIZE",
+              24,
+              45,
+              44,
+              "Level of the page list: 0 none, 1 one run, 3 root and leaves")
+          .when("FAST_REGISTER");
 
   /** Report the round trip time in the completion. */
   public static final Field REPORTRTT =
-      Field.bit("REPORTRTT", 24, 46, "Report the round trip time in the completion").when("READ, WRITE or SEND");
+      Field.bit("REPORTRTT", 24, 46, "Report the round trip time in the completion")
+          .when("READ, WRITE or SEND");
 
   /** Page size: 0 4 KiB, 1 2 MiB, 2 1 GiB. */
   public static final Field HPAGESIZE =
-      Field.bits("HPAGESIZE", 24, 47, 46, "Page size: 0 4 KiB, 1 2 MiB, 2 1 GiB").when("FAST_REGISTER");
+      Field.bits("HPAGESIZE", 24, 47, 46, "Page size: 0 4 KiB, 1 2 MiB, 2 1 GiB")
+          .when("FAST_REGISTER");
 
   /** The WQE carries immediate data. */
   public static final Field IMMDATAFLAG =
@@ -136,11 +152,13 @@ public final class SqWqe {
 
   /** Access rights of the region or window. */
   public static final Field STAGRIGHTS =
-      Field.bits("STAGRIGHTS", 24, 52, 48, "Access rights of the region or window").when("BIND_MW or FAST_REGISTER");
+      Field.bits("STAGRIGHTS", 24, 52, 48, "Access rights of the region or window")
+          .when("BIND_MW or FAST_REGISTER");
 
   /** Addresses are virtual addresses, not offsets. */
   public static final Field VABASEDTO =
-      Field.bit("VABASEDTO", 24, 53, "Addresses are virtual addresses, not offsets").when("BIND_MW or FAST_REGISTER");
+      Field.bit("VABASEDTO", 24, 53, "Addresses are virtual addresses, not offsets")
+          .when("BIND_MW or FAST_REGISTER");
 
   /** The window is of type 1. */
   public static final Field MEMWINDOWTYPE =
@@ -172,11 +190,11 @@ public final class SqWqe {
 
   /** The WQE supplies the UDP header. */
   public static final Field UDPHEADER =
-      Field.bit("UDPHEADER", 24, 61, "The WQE supplies the UDP header").when("UD with its own header");
+      Field.bit("UDPHEADER", 24, 61, "The WQE supplies the UDP header")
+          .when("UD with its own header");
 
   /** Write a CQE even on success. */
-  public static final Field SIGCOMPL =
-      Field.bit("SIGCOMPL", 24, 62, "Write a CQE even on success");
+  public static final Field SIGCOMPL = Field.bit("SIGCOMPL", 24, 62, "Write a CQE even on success");
 
   /** Valid bit, equal to the ring's polarity. */
   public static final Field VALID =
@@ -342,12 +360,7 @@ public final class SqWqe {
   /** Do nothing; also fills the rest of a chunk. */
   public static final Layout NOP =
       Layout.of(
-          "sq/nop",
-          SIZE,
-          "Do nothing; also fills the rest of a chunk",
-          OPCODE,
-          SIGCOMPL,
-          VALID);
+          "sq/nop", SIZE, "Do nothing; also fills the rest of a chunk", OPCODE, SIGCOMPL, VALID);
 
   private SqWqe() {}
 }

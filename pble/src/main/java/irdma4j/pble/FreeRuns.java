@@ -12,8 +12,8 @@ package irdma4j.pble;
  *   word    word               word    word        64 units each, 1 = free
  * </pre>
  *
- * <p>The lowest run of a size is found, taken or given back in time that grows with the logarithm of
- * the number of words, however full or fragmented the chunk is. Not thread-safe.
+ * <p>The lowest run of a size is found, taken or given back in time that grows with the logarithm
+ * of the number of words, however full or fragmented the chunk is. Not thread-safe.
  */
 final class FreeRuns {
   private final int units;
@@ -90,7 +90,7 @@ final class FreeRuns {
   /** Whether all of the units are in use. */
   boolean allUsed(int start, int size) {
     for (int unit = start; unit < start + size; unit++) {
-      if ((free[unit / 64] >>> unit & 1) != 0) {
+      if (((free[unit / 64] >>> unit) & 1) != 0) {
         return false;
       }
     }
@@ -117,7 +117,7 @@ final class FreeRuns {
   }
 
   private int spanOf(int node) {
-    return leaves * 64 >> (31 - Integer.numberOfLeadingZeros(node));
+    return (leaves * 64) >> (31 - Integer.numberOfLeadingZeros(node));
   }
 
   private void summarise(int word) {
@@ -137,7 +137,9 @@ final class FreeRuns {
     best[node] = Math.max(Math.max(best[left], best[right]), suffix[left] + prefix[right]);
   }
 
-  /** Shifting a word onto itself shortens each run by one: the last one to survive is the longest. */
+  /**
+   * Shifting a word onto itself shortens each run by one: the last one to survive is the longest.
+   */
   private static int longestRun(long bits) {
     if (bits == -1L) {
       return 64;

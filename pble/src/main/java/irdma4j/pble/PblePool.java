@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The PBLEs of a function: hands out runs of them, and grows by chunks as long as the HMC has room.
  *
- * <p>The newest chunk is asked first, and in it the lowest run that fits is taken, in units of eight
- * PBLEs. A request is tried as one run, then (if the caller allows it and it has more than 512
- * pages) as a root with leaves, before the pool grows: the order of Linux's driver, so that indices
- * are the same. Not thread-safe.
+ * <p>The newest chunk is asked first, and in it the lowest run that fits is taken, in units of
+ * eight PBLEs. A request is tried as one run, then (if the caller allows it and it has more than
+ * 512 pages) as a root with leaves, before the pool grows: the order of Linux's driver, so that
+ * indices are the same. Not thread-safe.
  *
  * <p>Source: Linux drivers/infiniband/hw/irdma/pble.c.
  */
@@ -61,7 +61,8 @@ public final class PblePool implements AutoCloseable {
     nextAddress = (base + PAGE - 1) / PAGE * PAGE;
     unbacked = area.count() - (nextAddress - base) / 8;
     if (!grow()) {
-      throw new PbleException("the PBLE area of %d entries has no whole page".formatted(area.count()));
+      throw new PbleException(
+          "the PBLE area of %d entries has no whole page".formatted(area.count()));
     }
   }
 
@@ -105,7 +106,8 @@ public final class PblePool implements AutoCloseable {
    */
   public void free(PbleAllocation allocation) {
     if (!live.remove(allocation)) {
-      throw new PbleException("the PBLEs at %d are not in use here".formatted(allocation.firstIndex()));
+      throw new PbleException(
+          "the PBLEs at %d are not in use here".formatted(allocation.firstIndex()));
     }
     give(allocation.head());
     for (Run leaf : allocation.leaves()) {
@@ -193,10 +195,8 @@ public final class PblePool implements AutoCloseable {
     if (unbacked < PER_PAGE) {
       return false;
     }
-    int toSegmentEnd =
-        WHOLE_SEGMENT - (int) (nextAddress % HostMemoryCache.SEGMENT_SIZE / PAGE);
-    int pages =
-        (int) Math.min(Math.min(toSegmentEnd, chunkPages), unbacked / PER_PAGE);
+    int toSegmentEnd = WHOLE_SEGMENT - (int) (nextAddress % HostMemoryCache.SEGMENT_SIZE / PAGE);
+    int pages = (int) Math.min(Math.min(toSegmentEnd, chunkPages), unbacked / PER_PAGE);
     Extent extent = cache.extend(nextAddress, pages);
     chunks.add(new Chunk(extent, (int) ((nextAddress - base) / 8)));
     long entries = (long) pages * PER_PAGE;

@@ -28,7 +28,8 @@ public final class PcapngWriter implements FrameTap, AutoCloseable {
   private static final int OPTION_RESOLUTION = 9;
 
   private final FileChannel file;
-  private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER).order(ByteOrder.LITTLE_ENDIAN);
+  private final ByteBuffer buffer =
+      ByteBuffer.allocateDirect(BUFFER).order(ByteOrder.LITTLE_ENDIAN);
   private final MemorySegment memory = MemorySegment.ofBuffer(buffer);
   private @Nullable IOException failure;
 

@@ -1,8 +1,8 @@
 package irdma4j.uapi;
 
 /**
- * A mapped memory BAR. Each access is one bus access of exactly its width, in program order with the
- * thread's other accesses to this BAR.
+ * A mapped memory BAR. Each access is one bus access of exactly its width, in program order with
+ * the thread's other accesses to this BAR.
  *
  * <p>A write has release order: whatever the thread stored to DMA memory before it is visible to a
  * device that acts on it. A read completes after the thread's earlier writes have reached the

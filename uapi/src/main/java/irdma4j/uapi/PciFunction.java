@@ -13,7 +13,9 @@ package irdma4j.uapi;
  */
 public interface PciFunction extends AutoCloseable {
 
-  /** The address that opens this function, for example {@code sim:0} or {@code pci:0000:3b:00.0}. */
+  /**
+   * The address that opens this function, for example {@code sim:0} or {@code pci:0000:3b:00.0}.
+   */
   String address();
 
   /** Configuration space. */

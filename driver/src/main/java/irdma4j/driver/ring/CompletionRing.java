@@ -13,8 +13,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * The driver's end of a completion queue.
  *
- * <p>An entry is new if its valid bit equals the polarity of the round; the bit is read with acquire
- * before anything else of the entry. The head is published in the shadow area after each entry.
+ * <p>An entry is new if its valid bit equals the polarity of the round; the bit is read with
+ * acquire before anything else of the entry. The head is published in the shadow area after each
+ * entry.
  *
  * <p>A flush completion stands for every work request that is still outstanding in its queue: the
  * entry stays at the head and yields them one by one, the first with the reason, the others as

@@ -5,8 +5,8 @@ import irdma4j.hwregs.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The driver's end of an event queue: a ring of entries whose valid bit is the top bit of their last
- * word. Not thread-safe.
+ * The driver's end of an event queue: a ring of entries whose valid bit is the top bit of their
+ * last word. Not thread-safe.
  *
  * <p>Source: Linux irdma_sc_process_ceq and irdma_sc_get_next_aeqe in ctrl.c.
  */
@@ -20,13 +20,13 @@ public final class EventRing {
   /**
    * An empty ring over zeroed memory.
    *
-   * @param size entries
-   * @param entry bytes of an entry: 8 for a CEQ, 16 for the AEQ
+   * @param entries how many entries
+   * @param entryBytes bytes of an entry: 8 for a CEQ, 16 for the AEQ
    */
-  public EventRing(MemorySegment memory, int size, int entry) {
+  public EventRing(MemorySegment memory, int entries, int entryBytes) {
     this.memory = memory;
-    this.size = size;
-    this.entry = entry;
+    this.size = entries;
+    this.entry = entryBytes;
   }
 
   /** Whether the current entry is new; if so, its words may be read and it must be consumed. */

@@ -81,9 +81,7 @@ public final class ReceiveQueue {
     LittleEndian.setLong(memory, base + 16, 0);
     // The valid bit gives the WQE to the device, so everything else must be in memory before it.
     LittleEndian.setLongRelease(
-        memory,
-        base + 24,
-        RqWqe.ADDFRAGCNT.encode(additional) | RqWqe.VALID.encode(polarity));
+        memory, base + 24, RqWqe.ADDFRAGCNT.encode(additional) | RqWqe.VALID.encode(polarity));
     posted++;
     return true;
   }

@@ -17,13 +17,13 @@ import java.lang.invoke.VarHandle;
  *          | 32 fragment 1             | 48 fragment 2                            |  quantum 1 ...
  * </pre>
  *
- * <p>A WQE never crosses a chunk: NOPs fill the rest. A quantum is new to the device if its valid bit
- * equals the polarity of the round, so the driver keeps the 128 quanta ahead of it looking old.
+ * <p>A WQE never crosses a chunk: NOPs fill the rest. A quantum is new to the device if its valid
+ * bit equals the polarity of the round, so the driver keeps the 128 quanta ahead of it looking old.
  *
- * <p>Posting writes the body, then the header with release order, and rings nothing; {@link #ring()}
- * hands a whole chain over. Posting allocates nothing and takes no lock. One thread at a time may
- * post; the completion ring moves the tail on the polling thread, which must be the same or be
- * ordered after the post by the caller.
+ * <p>Posting writes the body, then the header with release order, and rings nothing; {@link
+ * #ring()} hands a whole chain over. Posting allocates nothing and takes no lock. One thread at a
+ * time may post; the completion ring moves the tail on the polling thread, which must be the same
+ * or be ordered after the post by the caller.
  *
  * <p>Source: Linux drivers/infiniband/hw/irdma/uk.c.
  */
@@ -159,8 +159,7 @@ public final class SendQueue {
    */
   public boolean write(
       long wrId, int flags, int immediate, long remoteAddress, int remoteKey, SgeList sges) {
-    SqOpcode opcode =
-        (flags & SOLICITED) != 0 ? SqOpcode.RDMA_WRITE_SOL : SqOpcode.RDMA_WRITE;
+    SqOpcode opcode = (flags & SOLICITED) != 0 ? SqOpcode.RDMA_WRITE_SOL : SqOpcode.RDMA_WRITE;
     long body = SqWqe.REMSTAG.encode(Integer.toUnsignedLong(remoteKey));
     return gather(wrId, flags, opcode, immediate, remoteAddress, body, sges);
   }
@@ -199,8 +198,7 @@ public final class SendQueue {
       MemorySegment source,
       long offset,
       int bytes) {
-    SqOpcode opcode =
-        (flags & SOLICITED) != 0 ? SqOpcode.RDMA_WRITE_SOL : SqOpcode.RDMA_WRITE;
+    SqOpcode opcode = (flags & SOLICITED) != 0 ? SqOpcode.RDMA_WRITE_SOL : SqOpcode.RDMA_WRITE;
     long body = SqWqe.REMSTAG.encode(Integer.toUnsignedLong(remoteKey));
     return inline(wrId, flags, opcode, immediate, remoteAddress, body, source, offset, bytes);
   }
@@ -240,8 +238,7 @@ public final class SendQueue {
     }
     long base = base(index);
     LittleEndian.setLong(memory, base, 0);
-    LittleEndian.setLong(
-        memory, base + 8, SqWqe.LOCSTAG.encode(Integer.toUnsignedLong(stag)));
+    LittleEndian.setLong(memory, base + 8, SqWqe.LOCSTAG.encode(Integer.toUnsignedLong(stag)));
     LittleEndian.setLong(memory, base + 16, 0);
     publish(base, SqWqe.OPCODE.encode(SqOpcode.LOCAL_INVALIDATE.code()) | flagBits(flags));
     return true;
@@ -277,8 +274,8 @@ public final class SendQueue {
 
   /**
    * The device publishes its tail, then looks at the next valid bit once more, then sleeps. The
-   * driver's mirror of that: valid bit, full fence, tail. If the tail read here is not yet among the
-   * new WQEs, the device has still to look at them.
+   * driver's mirror of that: valid bit, full fence, tail. If the tail read here is not yet among
+   * the new WQEs, the device has still to look at them.
    */
   private boolean mayBeAsleep() {
     VarHandle.fullFence();

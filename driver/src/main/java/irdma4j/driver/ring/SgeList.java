@@ -3,8 +3,8 @@ package irdma4j.driver.ring;
 /**
  * Scatter-gather entries for one work request, to be filled and used again. Not thread-safe.
  *
- * <p>An entry is a virtual address, a length in bytes (0 to 2^31 - 1) and the lkey of the region that
- * holds them.
+ * <p>An entry is a virtual address, a length in bytes (0 to 2^31 - 1) and the lkey of the region
+ * that holds them.
  */
 public final class SgeList {
   private final long[] addresses = new long[RingSizes.MAX_FRAGMENTS];
@@ -13,7 +13,10 @@ public final class SgeList {
   private int count;
   private long bytes;
 
-  /** No entries. */
+  /** An empty list. */
+  public SgeList() {}
+
+  /** Takes all entries out. */
   public SgeList clear() {
     count = 0;
     bytes = 0;

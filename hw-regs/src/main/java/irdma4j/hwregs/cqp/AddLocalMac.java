@@ -14,8 +14,7 @@ import java.lang.foreign.MemorySegment;
 public record AddLocalMac(long macAddress, int index) implements CqpCommand {
   private static final Field MAC =
       Field.bits("MAC", 32, 47, 0, "MAC address as a big-endian integer");
-  private static final Field TABLEIDX =
-      Field.bits("TABLEIDX", 24, 5, 0, "Entry of the table");
+  private static final Field TABLEIDX = Field.bits("TABLEIDX", 24, 5, 0, "Entry of the table");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
@@ -36,7 +35,8 @@ public record AddLocalMac(long macAddress, int index) implements CqpCommand {
   @Override
   public long encode(MemorySegment wqe, long base) {
     long word32 = MAC.encode(macAddress);
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | TABLEIDX.encode(Integer.toUnsignedLong(index));
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code()) | TABLEIDX.encode(Integer.toUnsignedLong(index));
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 32, word32);
     return header;

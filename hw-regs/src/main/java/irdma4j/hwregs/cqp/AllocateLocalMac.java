@@ -1,13 +1,9 @@
 package irdma4j.hwregs.cqp;
 
-import irdma4j.hwregs.Field;
 import irdma4j.hwregs.Layout;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Allocate an entry of the local MAC table. The completion returns its index.
- *
- */
+/** Allocate an entry of the local MAC table. The completion returns its index. */
 public record AllocateLocalMac() implements CqpCommand {
 
   /** The WQE of this operation. */

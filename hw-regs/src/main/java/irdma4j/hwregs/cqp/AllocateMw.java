@@ -13,13 +13,11 @@ import java.lang.foreign.MemorySegment;
  * @param narrow the window is of type 1
  * @param ignoreKey binding does not check the key
  */
-public record AllocateMw(int pdId, int stagIndex, boolean narrow, boolean ignoreKey) implements CqpCommand {
-  private static final Field PDID =
-      Field.bits("PDID", 8, 63, 46, "Protection domain");
-  private static final Field IDX =
-      Field.bits("IDX", 16, 31, 8, "Index of the stag");
-  private static final Field MWTYPE =
-      Field.bit("MWTYPE", 24, 42, "The window is of type 1");
+public record AllocateMw(int pdId, int stagIndex, boolean narrow, boolean ignoreKey)
+    implements CqpCommand {
+  private static final Field PDID = Field.bits("PDID", 8, 63, 46, "Protection domain");
+  private static final Field IDX = Field.bits("IDX", 16, 31, 8, "Index of the stag");
+  private static final Field MWTYPE = Field.bit("MWTYPE", 24, 42, "The window is of type 1");
   private static final Field MW1_BIND_DONT_VLDT_KEY =
       Field.bit("MW1_BIND_DONT_VLDT_KEY", 24, 58, "Binding does not check the key");
 
@@ -45,7 +43,10 @@ public record AllocateMw(int pdId, int stagIndex, boolean narrow, boolean ignore
   public long encode(MemorySegment wqe, long base) {
     long word8 = PDID.encode(Integer.toUnsignedLong(pdId));
     long word16 = IDX.encode(Integer.toUnsignedLong(stagIndex));
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | MWTYPE.encode(narrow) | MW1_BIND_DONT_VLDT_KEY.encode(ignoreKey);
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | MWTYPE.encode(narrow)
+            | MW1_BIND_DONT_VLDT_KEY.encode(ignoreKey);
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 8, word8);
     LittleEndian.setLong(wqe, base + 16, word16);
@@ -53,6 +54,10 @@ public record AllocateMw(int pdId, int stagIndex, boolean narrow, boolean ignore
   }
 
   static AllocateMw decode(MemorySegment wqe, long base) {
-    return new AllocateMw((int) PDID.get(wqe, base), (int) IDX.get(wqe, base), MWTYPE.get(wqe, base) != 0, MW1_BIND_DONT_VLDT_KEY.get(wqe, base) != 0);
+    return new AllocateMw(
+        (int) PDID.get(wqe, base),
+        (int) IDX.get(wqe, base),
+        MWTYPE.get(wqe, base) != 0,
+        MW1_BIND_DONT_VLDT_KEY.get(wqe, base) != 0);
   }
 }

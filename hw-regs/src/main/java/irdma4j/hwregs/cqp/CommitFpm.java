@@ -12,13 +12,11 @@ import java.lang.foreign.MemorySegment;
  * @param bufferLength bytes of the buffer
  * @param bufferAddress IOVA of a 176-byte buffer
  */
-public record CommitFpm(int hmcFunction, int bufferLength, long bufferAddress) implements CqpCommand {
-  private static final Field HMCFNID =
-      Field.bits("HMCFNID", 16, 5, 0, "HMC function");
-  private static final Field BUFSIZE =
-      Field.bits("BUFSIZE", 0, 31, 0, "Bytes of the buffer");
-  private static final Field BUFADDR =
-      Field.word("BUFADDR", 32, "IOVA of a 176-byte buffer");
+public record CommitFpm(int hmcFunction, int bufferLength, long bufferAddress)
+    implements CqpCommand {
+  private static final Field HMCFNID = Field.bits("HMCFNID", 16, 5, 0, "HMC function");
+  private static final Field BUFSIZE = Field.bits("BUFSIZE", 0, 31, 0, "Bytes of the buffer");
+  private static final Field BUFADDR = Field.word("BUFADDR", 32, "IOVA of a 176-byte buffer");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
@@ -51,6 +49,7 @@ public record CommitFpm(int hmcFunction, int bufferLength, long bufferAddress) i
   }
 
   static CommitFpm decode(MemorySegment wqe, long base) {
-    return new CommitFpm((int) HMCFNID.get(wqe, base), (int) BUFSIZE.get(wqe, base), BUFADDR.get(wqe, base));
+    return new CommitFpm(
+        (int) HMCFNID.get(wqe, base), (int) BUFSIZE.get(wqe, base), BUFADDR.get(wqe, base));
   }
 }

@@ -50,13 +50,14 @@ public sealed interface CqpCommand
   CqpOpcode opcode();
 
   /**
-   * Writes every word of the WQE but the header: the caller adds the valid bit to the value returned
-   * and stores it last, with release order, at byte {@link CqpWqe#HEADER}.
+   * Writes every word of the WQE but the header: the caller adds the valid bit to the value
+   * returned and stores it last, with release order, at byte {@link CqpWqe#HEADER}.
    *
    * @param wqe memory with 64 bytes at {@code base}
    * @param base byte offset of the WQE, a multiple of 8
    * @return the header word without the valid bit
-   * @throws irdma4j.hwregs.FieldRangeException if a value does not fit its field; nothing was written
+   * @throws irdma4j.hwregs.FieldRangeException if a value does not fit its field; nothing was
+   *     written
    */
   long encode(MemorySegment wqe, long base);
 
@@ -77,11 +78,18 @@ public sealed interface CqpCommand
       case CREATE_CQ -> CreateCq.decode(wqe, base);
       case MODIFY_CQ -> ModifyCq.decode(wqe, base);
       case DESTROY_CQ -> DestroyCq.decode(wqe, base);
-      case ALLOC_STAG -> AllocateStag.isRegion(wqe, base) ? AllocateStag.decode(wqe, base) : AllocateMw.decode(wqe, base);
+      case ALLOC_STAG ->
+          AllocateStag.isRegion(wqe, base)
+              ? AllocateStag.decode(wqe, base)
+              : AllocateMw.decode(wqe, base);
       case REG_MR -> RegisterMr.decode(wqe, base);
       case DEALLOC_STAG -> DeallocateStag.decode(wqe, base);
-      case MANAGE_LOC_MAC_TABLE -> DeleteLocalMac.isDelete(wqe, base) ? DeleteLocalMac.decode(wqe, base) : AddLocalMac.decode(wqe, base);
-      case MANAGE_ARP -> AddArp.isAdd(wqe, base) ? AddArp.decode(wqe, base) : DeleteArp.decode(wqe, base);
+      case MANAGE_LOC_MAC_TABLE ->
+          DeleteLocalMac.isDelete(wqe, base)
+              ? DeleteLocalMac.decode(wqe, base)
+              : AddLocalMac.decode(wqe, base);
+      case MANAGE_ARP ->
+          AddArp.isAdd(wqe, base) ? AddArp.decode(wqe, base) : DeleteArp.decode(wqe, base);
       case QUERY_RDMA_FEATURES -> QueryRdmaFeatures.decode(wqe, base);
       case UPLOAD_CONTEXT -> UploadContext.decode(wqe, base);
       case ALLOCATE_LOC_MAC_TABLE_ENTRY -> AllocateLocalMac.decode(wqe, base);
@@ -101,12 +109,58 @@ public sealed interface CqpCommand
       case SHMC_PAGES_ALLOCATED -> StaticHmcPages.decode(wqe, base);
       case MANAGE_STATS -> ManageStats.decode(wqe, base);
       case GATHER_STATS -> GatherStats.decode(wqe, base);
-      case QUERY_STAG, REG_SMR, MANAGE_VF_PBLE_BP, MANAGE_PUSH_PAGES, MANAGE_HMC_PM_FUNC_TABLE, MODIFY_ADDR_HANDLE, MANAGE_APBVT, MANAGE_QUAD_HASH_TABLE_ENTRY, CREATE_MCAST_GRP, MODIFY_MCAST_GRP, DESTROY_MCAST_GRP, WORK_SCHED_NODE, UP_MAP -> null;
+      case QUERY_STAG,
+          REG_SMR,
+          MANAGE_VF_PBLE_BP,
+          MANAGE_PUSH_PAGES,
+          MANAGE_HMC_PM_FUNC_TABLE,
+          MODIFY_ADDR_HANDLE,
+          MANAGE_APBVT,
+          MANAGE_QUAD_HASH_TABLE_ENTRY,
+          CREATE_MCAST_GRP,
+          MODIFY_MCAST_GRP,
+          DESTROY_MCAST_GRP,
+          WORK_SCHED_NODE,
+          UP_MAP ->
+          null;
     };
   }
 
   /** The layouts of all operations. */
   static List<Layout> layouts() {
-    return List.of(CreateQp.LAYOUT, ModifyQp.LAYOUT, DestroyQp.LAYOUT, CreateCq.LAYOUT, ModifyCq.LAYOUT, DestroyCq.LAYOUT, AllocateStag.LAYOUT, RegisterMr.LAYOUT, DeallocateStag.LAYOUT, AddLocalMac.LAYOUT, DeleteLocalMac.LAYOUT, AllocateLocalMac.LAYOUT, AddArp.LAYOUT, DeleteArp.LAYOUT, QueryRdmaFeatures.LAYOUT, UploadContext.LAYOUT, CreateCeq.LAYOUT, DestroyCeq.LAYOUT, CreateAeq.LAYOUT, DestroyAeq.LAYOUT, UpdatePeSds.LAYOUT, QueryFpm.LAYOUT, CommitFpm.LAYOUT, FlushWqes.LAYOUT, Nop.LAYOUT, SuspendQp.LAYOUT, ResumeQp.LAYOUT, StaticHmcPages.LAYOUT, ManageStats.LAYOUT, GatherStats.LAYOUT, AllocateMw.LAYOUT, CreateAddressHandle.LAYOUT, DestroyAddressHandle.LAYOUT);
+    return List.of(
+        CreateQp.LAYOUT,
+        ModifyQp.LAYOUT,
+        DestroyQp.LAYOUT,
+        CreateCq.LAYOUT,
+        ModifyCq.LAYOUT,
+        DestroyCq.LAYOUT,
+        AllocateStag.LAYOUT,
+        RegisterMr.LAYOUT,
+        DeallocateStag.LAYOUT,
+        AddLocalMac.LAYOUT,
+        DeleteLocalMac.LAYOUT,
+        AllocateLocalMac.LAYOUT,
+        AddArp.LAYOUT,
+        DeleteArp.LAYOUT,
+        QueryRdmaFeatures.LAYOUT,
+        UploadContext.LAYOUT,
+        CreateCeq.LAYOUT,
+        DestroyCeq.LAYOUT,
+        CreateAeq.LAYOUT,
+        DestroyAeq.LAYOUT,
+        UpdatePeSds.LAYOUT,
+        QueryFpm.LAYOUT,
+        CommitFpm.LAYOUT,
+        FlushWqes.LAYOUT,
+        Nop.LAYOUT,
+        SuspendQp.LAYOUT,
+        ResumeQp.LAYOUT,
+        StaticHmcPages.LAYOUT,
+        ManageStats.LAYOUT,
+        GatherStats.LAYOUT,
+        AllocateMw.LAYOUT,
+        CreateAddressHandle.LAYOUT,
+        DestroyAddressHandle.LAYOUT);
   }
 }

@@ -14,17 +14,17 @@ import java.lang.foreign.MemorySegment;
  * @param pbleLevel level of the ring's page list
  * @param virtualRing the ring is described by PBLEs
  */
-public record CreateAeq(int size, long ringAddress, int firstPbleIndex, int pbleLevel, boolean virtualRing) implements CqpCommand {
-  private static final Field AEQECNT =
-      Field.bits("AEQECNT", 16, 18, 0, "Entries of 16 bytes");
+public record CreateAeq(
+    int size, long ringAddress, int firstPbleIndex, int pbleLevel, boolean virtualRing)
+    implements CqpCommand {
+  private static final Field AEQECNT = Field.bits("AEQECNT", 16, 18, 0, "Entries of 16 bytes");
   private static final Field AEQADDR =
       Field.word("AEQADDR", 32, "IOVA of the ring, or 0 if it is described by PBLEs");
   private static final Field FIRSTPMPBLIDX =
       Field.bits("FIRSTPMPBLIDX", 48, 27, 0, "First PBLE of the ring");
   private static final Field LPBLSIZE =
       Field.bits("LPBLSIZE", 24, 45, 44, "Level of the ring's page list");
-  private static final Field VMAP =
-      Field.bit("VMAP", 24, 47, "The ring is described by PBLEs");
+  private static final Field VMAP = Field.bit("VMAP", 24, 47, "The ring is described by PBLEs");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
@@ -50,7 +50,10 @@ public record CreateAeq(int size, long ringAddress, int firstPbleIndex, int pble
     long word16 = AEQECNT.encode(Integer.toUnsignedLong(size));
     long word32 = AEQADDR.encode(ringAddress);
     long word48 = FIRSTPMPBLIDX.encode(Integer.toUnsignedLong(firstPbleIndex));
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel)) | VMAP.encode(virtualRing);
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel))
+            | VMAP.encode(virtualRing);
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 16, word16);
     LittleEndian.setLong(wqe, base + 32, word32);
@@ -59,6 +62,11 @@ public record CreateAeq(int size, long ringAddress, int firstPbleIndex, int pble
   }
 
   static CreateAeq decode(MemorySegment wqe, long base) {
-    return new CreateAeq((int) AEQECNT.get(wqe, base), AEQADDR.get(wqe, base), (int) FIRSTPMPBLIDX.get(wqe, base), (int) LPBLSIZE.get(wqe, base), VMAP.get(wqe, base) != 0);
+    return new CreateAeq(
+        (int) AEQECNT.get(wqe, base),
+        AEQADDR.get(wqe, base),
+        (int) FIRSTPMPBLIDX.get(wqe, base),
+        (int) LPBLSIZE.get(wqe, base),
+        VMAP.get(wqe, base) != 0);
   }
 }

@@ -19,27 +19,32 @@ import java.lang.foreign.MemorySegment;
  * @param virtualRing the ring is described by PBLEs
  * @param steeringEnabled use the steering tag
  */
-public record CreateCeq(int size, long ringAddress, int firstPbleIndex, int steeringTag, int vsi, int ceqId, int pbleLevel, boolean immediateInterrupt, boolean virtualRing, boolean steeringEnabled) implements CqpCommand {
-  private static final Field CEQSIZE =
-      Field.bits("CEQSIZE", 16, 21, 0, "Entries of 8 bytes");
+public record CreateCeq(
+    int size,
+    long ringAddress,
+    int firstPbleIndex,
+    int steeringTag,
+    int vsi,
+    int ceqId,
+    int pbleLevel,
+    boolean immediateInterrupt,
+    boolean virtualRing,
+    boolean steeringEnabled)
+    implements CqpCommand {
+  private static final Field CEQSIZE = Field.bits("CEQSIZE", 16, 21, 0, "Entries of 8 bytes");
   private static final Field CEQADDR =
       Field.word("CEQADDR", 32, "IOVA of the ring, or 0 if it is described by PBLEs");
   private static final Field FIRSTPMPBLIDX =
       Field.bits("FIRSTPMPBLIDX", 48, 27, 0, "First PBLE of the ring");
-  private static final Field TPHVAL =
-      Field.bits("TPHVAL", 56, 7, 0, "Steering tag");
-  private static final Field VSIIDX =
-      Field.bits("VSIIDX", 56, 17, 8, "Virtual station interface");
-  private static final Field CEQID =
-      Field.bits("CEQID", 24, 9, 0, "Number of the event queue");
+  private static final Field TPHVAL = Field.bits("TPHVAL", 56, 7, 0, "Steering tag");
+  private static final Field VSIIDX = Field.bits("VSIIDX", 56, 17, 8, "Virtual station interface");
+  private static final Field CEQID = Field.bits("CEQID", 24, 9, 0, "Number of the event queue");
   private static final Field LPBLSIZE =
       Field.bits("LPBLSIZE", 24, 45, 44, "Level of the ring's page list");
   private static final Field ITRNOEXPIRE =
       Field.bit("ITRNOEXPIRE", 24, 46, "Interrupt without waiting for the throttle timer");
-  private static final Field VMAP =
-      Field.bit("VMAP", 24, 47, "The ring is described by PBLEs");
-  private static final Field TPHEN =
-      Field.bit("TPHEN", 24, 60, "Use the steering tag");
+  private static final Field VMAP = Field.bit("VMAP", 24, 47, "The ring is described by PBLEs");
+  private static final Field TPHEN = Field.bit("TPHEN", 24, 60, "Use the steering tag");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
@@ -70,8 +75,16 @@ public record CreateCeq(int size, long ringAddress, int firstPbleIndex, int stee
     long word16 = CEQSIZE.encode(Integer.toUnsignedLong(size));
     long word32 = CEQADDR.encode(ringAddress);
     long word48 = FIRSTPMPBLIDX.encode(Integer.toUnsignedLong(firstPbleIndex));
-    long word56 = TPHVAL.encode(Integer.toUnsignedLong(steeringTag)) | VSIIDX.encode(Integer.toUnsignedLong(vsi));
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | CEQID.encode(Integer.toUnsignedLong(ceqId)) | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel)) | ITRNOEXPIRE.encode(immediateInterrupt) | VMAP.encode(virtualRing) | TPHEN.encode(steeringEnabled);
+    long word56 =
+        TPHVAL.encode(Integer.toUnsignedLong(steeringTag))
+            | VSIIDX.encode(Integer.toUnsignedLong(vsi));
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | CEQID.encode(Integer.toUnsignedLong(ceqId))
+            | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel))
+            | ITRNOEXPIRE.encode(immediateInterrupt)
+            | VMAP.encode(virtualRing)
+            | TPHEN.encode(steeringEnabled);
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 16, word16);
     LittleEndian.setLong(wqe, base + 32, word32);
@@ -81,6 +94,16 @@ public record CreateCeq(int size, long ringAddress, int firstPbleIndex, int stee
   }
 
   static CreateCeq decode(MemorySegment wqe, long base) {
-    return new CreateCeq((int) CEQSIZE.get(wqe, base), CEQADDR.get(wqe, base), (int) FIRSTPMPBLIDX.get(wqe, base), (int) TPHVAL.get(wqe, base), (int) VSIIDX.get(wqe, base), (int) CEQID.get(wqe, base), (int) LPBLSIZE.get(wqe, base), ITRNOEXPIRE.get(wqe, base) != 0, VMAP.get(wqe, base) != 0, TPHEN.get(wqe, base) != 0);
+    return new CreateCeq(
+        (int) CEQSIZE.get(wqe, base),
+        CEQADDR.get(wqe, base),
+        (int) FIRSTPMPBLIDX.get(wqe, base),
+        (int) TPHVAL.get(wqe, base),
+        (int) VSIIDX.get(wqe, base),
+        (int) CEQID.get(wqe, base),
+        (int) LPBLSIZE.get(wqe, base),
+        ITRNOEXPIRE.get(wqe, base) != 0,
+        VMAP.get(wqe, base) != 0,
+        TPHEN.get(wqe, base) != 0);
   }
 }

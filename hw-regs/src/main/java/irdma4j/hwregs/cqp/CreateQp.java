@@ -21,13 +21,24 @@ import java.lang.foreign.MemorySegment;
  * @param forceLoopback loop everything back inside the device
  * @param nextState state to enter: 1 idle, 2 RTS, 3 SQD, 4 RTR, 6 error
  */
-public record CreateQp(int qpId, int qpType, long contextAddress, long shadowAddress, boolean virtualQueues, boolean ordValid, boolean transportContextValid, boolean cqNumbersValid, boolean arpIndexValid, boolean macValid, boolean forceLoopback, int nextState) implements CqpCommand {
-  private static final Field QPID =
-      Field.bits("QPID", 24, 17, 0, "Number of the queue pair");
+public record CreateQp(
+    int qpId,
+    int qpType,
+    long contextAddress,
+    long shadowAddress,
+    boolean virtualQueues,
+    boolean ordValid,
+    boolean transportContextValid,
+    boolean cqNumbersValid,
+    boolean arpIndexValid,
+    boolean macValid,
+    boolean forceLoopback,
+    int nextState)
+    implements CqpCommand {
+  private static final Field QPID = Field.bits("QPID", 24, 17, 0, "Number of the queue pair");
   private static final Field QPTYPE =
       Field.bits("QPTYPE", 24, 50, 48, "1 iWARP, 2 UDA, 3 RoCE RC, 4 RoCE UD");
-  private static final Field QPCTX =
-      Field.word("QPCTX", 16, "IOVA of the 256-byte context");
+  private static final Field QPCTX = Field.word("QPCTX", 16, "IOVA of the 256-byte context");
   private static final Field DBSHADOWADDR =
       Field.word("DBSHADOWADDR", 40, "IOVA of the shadow area");
   private static final Field VQ =
@@ -77,7 +88,18 @@ public record CreateQp(int qpId, int qpType, long contextAddress, long shadowAdd
   public long encode(MemorySegment wqe, long base) {
     long word16 = QPCTX.encode(contextAddress);
     long word40 = DBSHADOWADDR.encode(shadowAddress);
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | QPID.encode(Integer.toUnsignedLong(qpId)) | QPTYPE.encode(Integer.toUnsignedLong(qpType)) | VQ.encode(virtualQueues) | ORDVALID.encode(ordValid) | TOECTXVALID.encode(transportContextValid) | CQNUMVALID.encode(cqNumbersValid) | ARPTABIDXVALID.encode(arpIndexValid) | MACVALID.encode(macValid) | FORCELOOPBACK.encode(forceLoopback) | NEXTIWSTATE.encode(Integer.toUnsignedLong(nextState));
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | QPID.encode(Integer.toUnsignedLong(qpId))
+            | QPTYPE.encode(Integer.toUnsignedLong(qpType))
+            | VQ.encode(virtualQueues)
+            | ORDVALID.encode(ordValid)
+            | TOECTXVALID.encode(transportContextValid)
+            | CQNUMVALID.encode(cqNumbersValid)
+            | ARPTABIDXVALID.encode(arpIndexValid)
+            | MACVALID.encode(macValid)
+            | FORCELOOPBACK.encode(forceLoopback)
+            | NEXTIWSTATE.encode(Integer.toUnsignedLong(nextState));
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 16, word16);
     LittleEndian.setLong(wqe, base + 40, word40);
@@ -85,6 +107,18 @@ public record CreateQp(int qpId, int qpType, long contextAddress, long shadowAdd
   }
 
   static CreateQp decode(MemorySegment wqe, long base) {
-    return new CreateQp((int) QPID.get(wqe, base), (int) QPTYPE.get(wqe, base), QPCTX.get(wqe, base), DBSHADOWADDR.get(wqe, base), VQ.get(wqe, base) != 0, ORDVALID.get(wqe, base) != 0, TOECTXVALID.get(wqe, base) != 0, CQNUMVALID.get(wqe, base) != 0, ARPTABIDXVALID.get(wqe, base) != 0, MACVALID.get(wqe, base) != 0, FORCELOOPBACK.get(wqe, base) != 0, (int) NEXTIWSTATE.get(wqe, base));
+    return new CreateQp(
+        (int) QPID.get(wqe, base),
+        (int) QPTYPE.get(wqe, base),
+        QPCTX.get(wqe, base),
+        DBSHADOWADDR.get(wqe, base),
+        VQ.get(wqe, base) != 0,
+        ORDVALID.get(wqe, base) != 0,
+        TOECTXVALID.get(wqe, base) != 0,
+        CQNUMVALID.get(wqe, base) != 0,
+        ARPTABIDXVALID.get(wqe, base) != 0,
+        MACVALID.get(wqe, base) != 0,
+        FORCELOOPBACK.get(wqe, base) != 0,
+        (int) NEXTIWSTATE.get(wqe, base));
   }
 }

@@ -13,10 +13,8 @@ import java.lang.foreign.MemorySegment;
  * @param isRegion the stag is a memory region, not a window
  */
 public record DeallocateStag(int pdId, int stagIndex, boolean isRegion) implements CqpCommand {
-  private static final Field PDID =
-      Field.bits("PDID", 8, 63, 46, "Protection domain");
-  private static final Field IDX =
-      Field.bits("IDX", 16, 31, 8, "Index of the stag");
+  private static final Field PDID = Field.bits("PDID", 8, 63, 46, "Protection domain");
+  private static final Field IDX = Field.bits("IDX", 16, 31, 8, "Index of the stag");
   private static final Field MR =
       Field.bit("MR", 24, 43, "The stag is a memory region, not a window");
 
@@ -49,6 +47,7 @@ public record DeallocateStag(int pdId, int stagIndex, boolean isRegion) implemen
   }
 
   static DeallocateStag decode(MemorySegment wqe, long base) {
-    return new DeallocateStag((int) PDID.get(wqe, base), (int) IDX.get(wqe, base), MR.get(wqe, base) != 0);
+    return new DeallocateStag(
+        (int) PDID.get(wqe, base), (int) IDX.get(wqe, base), MR.get(wqe, base) != 0);
   }
 }

@@ -30,7 +30,8 @@ public record DeleteArp(int index) implements CqpCommand {
 
   @Override
   public long encode(MemorySegment wqe, long base) {
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | ARPENTRYIDX.encode(Integer.toUnsignedLong(index));
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code()) | ARPENTRYIDX.encode(Integer.toUnsignedLong(index));
     CqpWqe.clear(wqe, base);
     return header;
   }

@@ -10,8 +10,7 @@ import java.lang.foreign.MemorySegment;
  * @param ahId number of the address handle
  */
 public record DestroyAddressHandle(int ahId) implements CqpCommand {
-  private static final Field AVIDX =
-      Field.bits("AVIDX", 24, 16, 0, "Number of the address handle");
+  private static final Field AVIDX = Field.bits("AVIDX", 24, 16, 0, "Number of the address handle");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
@@ -30,7 +29,8 @@ public record DestroyAddressHandle(int ahId) implements CqpCommand {
 
   @Override
   public long encode(MemorySegment wqe, long base) {
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | AVIDX.encode(Integer.toUnsignedLong(ahId));
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code()) | AVIDX.encode(Integer.toUnsignedLong(ahId));
     CqpWqe.clear(wqe, base);
     return header;
   }

@@ -15,19 +15,22 @@ import java.lang.foreign.MemorySegment;
  * @param virtualRing the ring is described by PBLEs
  * @param steeringEnabled use the steering tag
  */
-public record DestroyCeq(int size, int firstPbleIndex, int ceqId, int pbleLevel, boolean virtualRing, boolean steeringEnabled) implements CqpCommand {
-  private static final Field CEQSIZE =
-      Field.bits("CEQSIZE", 16, 21, 0, "Entries of 8 bytes");
+public record DestroyCeq(
+    int size,
+    int firstPbleIndex,
+    int ceqId,
+    int pbleLevel,
+    boolean virtualRing,
+    boolean steeringEnabled)
+    implements CqpCommand {
+  private static final Field CEQSIZE = Field.bits("CEQSIZE", 16, 21, 0, "Entries of 8 bytes");
   private static final Field FIRSTPMPBLIDX =
       Field.bits("FIRSTPMPBLIDX", 48, 27, 0, "First PBLE of the ring");
-  private static final Field CEQID =
-      Field.bits("CEQID", 24, 9, 0, "Number of the event queue");
+  private static final Field CEQID = Field.bits("CEQID", 24, 9, 0, "Number of the event queue");
   private static final Field LPBLSIZE =
       Field.bits("LPBLSIZE", 24, 45, 44, "Level of the ring's page list");
-  private static final Field VMAP =
-      Field.bit("VMAP", 24, 47, "The ring is described by PBLEs");
-  private static final Field TPHEN =
-      Field.bit("TPHEN", 24, 60, "Use the steering tag");
+  private static final Field VMAP = Field.bit("VMAP", 24, 47, "The ring is described by PBLEs");
+  private static final Field TPHEN = Field.bit("TPHEN", 24, 60, "Use the steering tag");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
@@ -53,7 +56,12 @@ public record DestroyCeq(int size, int firstPbleIndex, int ceqId, int pbleLevel,
   public long encode(MemorySegment wqe, long base) {
     long word16 = CEQSIZE.encode(Integer.toUnsignedLong(size));
     long word48 = FIRSTPMPBLIDX.encode(Integer.toUnsignedLong(firstPbleIndex));
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | CEQID.encode(Integer.toUnsignedLong(ceqId)) | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel)) | VMAP.encode(virtualRing) | TPHEN.encode(steeringEnabled);
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | CEQID.encode(Integer.toUnsignedLong(ceqId))
+            | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel))
+            | VMAP.encode(virtualRing)
+            | TPHEN.encode(steeringEnabled);
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 16, word16);
     LittleEndian.setLong(wqe, base + 48, word48);
@@ -61,6 +69,12 @@ public record DestroyCeq(int size, int firstPbleIndex, int ceqId, int pbleLevel,
   }
 
   static DestroyCeq decode(MemorySegment wqe, long base) {
-    return new DestroyCeq((int) CEQSIZE.get(wqe, base), (int) FIRSTPMPBLIDX.get(wqe, base), (int) CEQID.get(wqe, base), (int) LPBLSIZE.get(wqe, base), VMAP.get(wqe, base) != 0, TPHEN.get(wqe, base) != 0);
+    return new DestroyCeq(
+        (int) CEQSIZE.get(wqe, base),
+        (int) FIRSTPMPBLIDX.get(wqe, base),
+        (int) CEQID.get(wqe, base),
+        (int) LPBLSIZE.get(wqe, base),
+        VMAP.get(wqe, base) != 0,
+        TPHEN.get(wqe, base) != 0);
   }
 }

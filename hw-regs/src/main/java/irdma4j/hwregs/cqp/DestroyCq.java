@@ -21,19 +21,29 @@ import java.lang.foreign.MemorySegment;
  * @param steeringEnabled use the steering tag
  * @param avoidConflict entries of 64 bytes
  */
-public record DestroyCq(int cqId, int cqSize, long context, long shadowAddress, int firstPbleIndex, int ceqId, int pbleLevel, boolean virtualRing, boolean eventMask, boolean ceqIdValid, boolean steeringEnabled, boolean avoidConflict) implements CqpCommand {
-  private static final Field CQID =
-      Field.bits("CQID", 24, 18, 0, "Number of the completion queue");
-  private static final Field CQSIZE =
-      Field.bits("CQSIZE", 0, 20, 0, "Entries of 32 bytes");
+public record DestroyCq(
+    int cqId,
+    int cqSize,
+    long context,
+    long shadowAddress,
+    int firstPbleIndex,
+    int ceqId,
+    int pbleLevel,
+    boolean virtualRing,
+    boolean eventMask,
+    boolean ceqIdValid,
+    boolean steeringEnabled,
+    boolean avoidConflict)
+    implements CqpCommand {
+  private static final Field CQID = Field.bits("CQID", 24, 18, 0, "Number of the completion queue");
+  private static final Field CQSIZE = Field.bits("CQSIZE", 0, 20, 0, "Entries of 32 bytes");
   private static final Field CQCTX =
       Field.bits("CQCTX", 8, 62, 0, "Context returned in each event, shifted right by one");
   private static final Field DBSHADOWADDR =
       Field.word("DBSHADOWADDR", 40, "IOVA of the shadow area");
   private static final Field FIRSTPMPBLIDX =
       Field.bits("FIRSTPMPBLIDX", 48, 27, 0, "First PBLE of the ring");
-  private static final Field CEQID =
-      Field.bits("CEQID", 24, 31, 22, "Completion event queue");
+  private static final Field CEQID = Field.bits("CEQID", 24, 31, 22, "Completion event queue");
   private static final Field LPBLSIZE =
       Field.bits("LPBLSIZE", 24, 45, 44, "Level of the ring's page list");
   private static final Field VIRTMAP =
@@ -42,8 +52,7 @@ public record DestroyCq(int cqId, int cqSize, long context, long shadowAddress, 
       Field.bit("ENCEQEMASK", 24, 48, "Raise events only when armed");
   private static final Field CEQIDVALID =
       Field.bit("CEQIDVALID", 24, 49, "The queue has an event queue");
-  private static final Field TPHEN =
-      Field.bit("TPHEN", 24, 60, "Use the steering tag");
+  private static final Field TPHEN = Field.bit("TPHEN", 24, 60, "Use the steering tag");
   private static final Field AVOIDMEMCNFLCT =
       Field.bit("AVOIDMEMCNFLCT", 24, 61, "Entries of 64 bytes");
 
@@ -79,7 +88,16 @@ public record DestroyCq(int cqId, int cqSize, long context, long shadowAddress, 
     long word8 = CQCTX.encode(context);
     long word40 = DBSHADOWADDR.encode(shadowAddress);
     long word48 = FIRSTPMPBLIDX.encode(Integer.toUnsignedLong(firstPbleIndex));
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | CQID.encode(Integer.toUnsignedLong(cqId)) | CEQID.encode(Integer.toUnsignedLong(ceqId)) | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel)) | VIRTMAP.encode(virtualRing) | ENCEQEMASK.encode(eventMask) | CEQIDVALID.encode(ceqIdValid) | TPHEN.encode(steeringEnabled) | AVOIDMEMCNFLCT.encode(avoidConflict);
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | CQID.encode(Integer.toUnsignedLong(cqId))
+            | CEQID.encode(Integer.toUnsignedLong(ceqId))
+            | LPBLSIZE.encode(Integer.toUnsignedLong(pbleLevel))
+            | VIRTMAP.encode(virtualRing)
+            | ENCEQEMASK.encode(eventMask)
+            | CEQIDVALID.encode(ceqIdValid)
+            | TPHEN.encode(steeringEnabled)
+            | AVOIDMEMCNFLCT.encode(avoidConflict);
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 0, word0);
     LittleEndian.setLong(wqe, base + 8, word8);
@@ -89,6 +107,18 @@ public record DestroyCq(int cqId, int cqSize, long context, long shadowAddress, 
   }
 
   static DestroyCq decode(MemorySegment wqe, long base) {
-    return new DestroyCq((int) CQID.get(wqe, base), (int) CQSIZE.get(wqe, base), CQCTX.get(wqe, base), DBSHADOWADDR.get(wqe, base), (int) FIRSTPMPBLIDX.get(wqe, base), (int) CEQID.get(wqe, base), (int) LPBLSIZE.get(wqe, base), VIRTMAP.get(wqe, base) != 0, ENCEQEMASK.get(wqe, base) != 0, CEQIDVALID.get(wqe, base) != 0, TPHEN.get(wqe, base) != 0, AVOIDMEMCNFLCT.get(wqe, base) != 0);
+    return new DestroyCq(
+        (int) CQID.get(wqe, base),
+        (int) CQSIZE.get(wqe, base),
+        CQCTX.get(wqe, base),
+        DBSHADOWADDR.get(wqe, base),
+        (int) FIRSTPMPBLIDX.get(wqe, base),
+        (int) CEQID.get(wqe, base),
+        (int) LPBLSIZE.get(wqe, base),
+        VIRTMAP.get(wqe, base) != 0,
+        ENCEQEMASK.get(wqe, base) != 0,
+        CEQIDVALID.get(wqe, base) != 0,
+        TPHEN.get(wqe, base) != 0,
+        AVOIDMEMCNFLCT.get(wqe, base) != 0);
   }
 }

@@ -1,23 +1,14 @@
 package irdma4j.hwregs.cqp;
 
-import irdma4j.hwregs.Field;
 import irdma4j.hwregs.Layout;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Do nothing.
- *
- */
+/** Do nothing. */
 public record Nop() implements CqpCommand {
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
-      Layout.of(
-          "cqp/nop",
-          CqpWqe.SIZE,
-          "Do nothing",
-          CqpWqe.OPCODE,
-          CqpWqe.VALID);
+      Layout.of("cqp/nop", CqpWqe.SIZE, "Do nothing", CqpWqe.OPCODE, CqpWqe.VALID);
 
   @Override
   public CqpOpcode opcode() {

@@ -12,10 +12,8 @@ import java.lang.foreign.MemorySegment;
  * @param bufferAddress IOVA of a 176-byte buffer
  */
 public record QueryFpm(int hmcFunction, long bufferAddress) implements CqpCommand {
-  private static final Field HMCFNID =
-      Field.bits("HMCFNID", 16, 5, 0, "HMC function");
-  private static final Field BUFADDR =
-      Field.word("BUFADDR", 32, "IOVA of a 176-byte buffer");
+  private static final Field HMCFNID = Field.bits("HMCFNID", 16, 5, 0, "HMC function");
+  private static final Field BUFADDR = Field.word("BUFADDR", 32, "IOVA of a 176-byte buffer");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =

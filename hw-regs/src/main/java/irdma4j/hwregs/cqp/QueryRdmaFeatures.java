@@ -12,10 +12,8 @@ import java.lang.foreign.MemorySegment;
  * @param bufferLength bytes of the buffer
  */
 public record QueryRdmaFeatures(long bufferAddress, int bufferLength) implements CqpCommand {
-  private static final Field BUFADDR =
-      Field.word("BUFADDR", 32, "IOVA of the buffer");
-  private static final Field BUF_LEN =
-      Field.bits("BUF_LEN", 24, 31, 0, "Bytes of the buffer");
+  private static final Field BUFADDR = Field.word("BUFADDR", 32, "IOVA of the buffer");
+  private static final Field BUF_LEN = Field.bits("BUF_LEN", 24, 31, 0, "Bytes of the buffer");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
@@ -36,7 +34,9 @@ public record QueryRdmaFeatures(long bufferAddress, int bufferLength) implements
   @Override
   public long encode(MemorySegment wqe, long base) {
     long word32 = BUFADDR.encode(bufferAddress);
-    long header = CqpWqe.OPCODE.encode(opcode().code()) | BUF_LEN.encode(Integer.toUnsignedLong(bufferLength));
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | BUF_LEN.encode(Integer.toUnsignedLong(bufferLength));
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 32, word32);
     return header;

@@ -14,8 +14,7 @@ import java.lang.foreign.MemorySegment;
 public record ResumeQp(int queueSet, int qpId) implements CqpCommand {
   private static final Field QSHANDLE =
       Field.bits("QSHANDLE", 16, 31, 0, "Queue set of the work scheduler");
-  private static final Field QPID =
-      Field.bits("QPID", 24, 23, 0, "Number of the queue pair");
+  private static final Field QPID = Field.bits("QPID", 24, 23, 0, "Number of the queue pair");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =

@@ -11,8 +11,7 @@ import java.lang.foreign.MemorySegment;
  * @param hmcFunction HMC function
  */
 public record StaticHmcPages(int hmcFunction) implements CqpCommand {
-  private static final Field HMCFNID =
-      Field.bits("HMCFNID", 16, 5, 0, "HMC function");
+  private static final Field HMCFNID = Field.bits("HMCFNID", 16, 5, 0, "HMC function");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =

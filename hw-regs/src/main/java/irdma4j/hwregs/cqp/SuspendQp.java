@@ -10,18 +10,12 @@ import java.lang.foreign.MemorySegment;
  * @param qpId number of the queue pair
  */
 public record SuspendQp(int qpId) implements CqpCommand {
-  private static final Field QPID =
-      Field.bits("QPID", 24, 23, 0, "Number of the queue pair");
+  private static final Field QPID = Field.bits("QPID", 24, 23, 0, "Number of the queue pair");
 
   /** The WQE of this operation. */
   public static final Layout LAYOUT =
       Layout.of(
-          "cqp/suspend-qp",
-          CqpWqe.SIZE,
-          "Suspend a queue pair",
-          QPID,
-          CqpWqe.OPCODE,
-          CqpWqe.VALID);
+          "cqp/suspend-qp", CqpWqe.SIZE, "Suspend a queue pair", QPID, CqpWqe.OPCODE, CqpWqe.VALID);
 
   @Override
   public CqpOpcode opcode() {

@@ -28,8 +28,8 @@ public interface DeviceServices {
   /**
    * Reads host memory by IOVA through the IOMMU.
    *
-   * @return false if an address is not mapped; the destination is then undefined and the fault
-   *     is recorded
+   * @return false if an address is not mapped; the destination is then undefined and the fault is
+   *     recorded
    */
   boolean readHost(long iova, MemorySegment target, long targetOffset, long bytes);
 
@@ -99,7 +99,9 @@ public interface DeviceServices {
   /** Reports an asynchronous event on the AEQ and raises its interrupt. */
   void asyncEvent(int qpOrCqId, int aeCode, int aeSource, int wqeIndex, long completionContext);
 
-  /** The MAC address that an ARP table index names, as a 48-bit integer, or -1 if the entry is free. */
+  /**
+   * The MAC address that an ARP table index names, as a 48-bit integer, or -1 if the entry is free.
+   */
   long arpMac(int arpIndex);
 
   /** The port's own MAC address, as a 48-bit integer. */

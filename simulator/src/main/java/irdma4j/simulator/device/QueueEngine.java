@@ -3,8 +3,8 @@ package irdma4j.simulator.device;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The device's queue pairs and their transport, as the rest of the device drives them. Every call is
- * made on the engine's thread.
+ * The device's queue pairs and their transport, as the rest of the device drives them. Every call
+ * is made on the engine's thread.
  */
 public interface QueueEngine {
   /**

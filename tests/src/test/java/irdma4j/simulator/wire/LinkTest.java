@@ -55,7 +55,9 @@ class LinkTest {
     }
   }
 
-  /** Fails if a frame goes to a port that it does not name, or an unknown address is not flooded. */
+  /**
+   * Fails if a frame goes to a port that it does not name, or an unknown address is not flooded.
+   */
   @Test
   void framesGoToThePortThatTheyName() {
     Link link = new Link(3, 100, 0, LinkFaults.NONE, 1, null);
@@ -136,8 +138,7 @@ class LinkTest {
     byte[] got = new byte[n];
     link.deliver(
         Long.MAX_VALUE,
-        (port, frame, bytes) ->
-            MemorySegment.copy(frame, ValueLayout.JAVA_BYTE, 0, got, 0, bytes));
+        (port, frame, bytes) -> MemorySegment.copy(frame, ValueLayout.JAVA_BYTE, 0, got, 0, bytes));
     int changed = 0;
     for (byte b : got) {
       changed += b == 0 ? 0 : 1;

@@ -41,8 +41,8 @@ class PcapngWriterTest {
   }
 
   /**
-   * tshark reads every frame that the codec can write: right interface, time, opcode and PSN, nothing
-   * malformed. Fails if a block's length, an option or a header is written wrongly.
+   * tshark reads every frame that the codec can write: right interface, time, opcode and PSN,
+   * nothing malformed. Fails if a block's length, an option or a header is written wrongly.
    */
   @Test
   void tsharkReadsEveryOpcode(@TempDir Path folder) throws IOException, InterruptedException {

@@ -34,8 +34,15 @@ public final class Tshark {
   public static List<List<String>> fields(Path file, String... names)
       throws IOException, InterruptedException {
     List<String> command =
-        new ArrayList<>(List.of(
-                "tshark", "-n", "--disable-protocol", "rpcordma", "-r", file.toString(), "-T",
+        new ArrayList<>(
+            List.of(
+                "tshark",
+                "-n",
+                "--disable-protocol",
+                "rpcordma",
+                "-r",
+                file.toString(),
+                "-T",
                 "fields"));
     for (String name : names) {
       command.add("-e");
