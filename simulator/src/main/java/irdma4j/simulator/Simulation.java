@@ -3,6 +3,7 @@ package irdma4j.simulator;
 import irdma4j.simulator.device.Device;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.device.QueueEngine;
+import irdma4j.simulator.transport.RoceEngine;
 import irdma4j.simulator.wire.Link;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.uapi.PciFunction;
@@ -14,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Simulated E810 functions, joined by a wire.
  *
- * <p>A threaded simulation runs on a thread of its own, as cards do, and keeps the machine's time. A
- * stepped one has no thread: it runs inside its callers' register reads, {@code DeviceClock.pause}
- * and {@code Interrupts.await}, in virtual time, and the same seed and the same calls give the same
- * run. A stepped simulation is for one thread at a time.
+ * <p>A threaded simulation runs on a thread of its own, as cards do, and keeps the machine's time.
+ * A stepped one has no thread: it runs inside its callers' register reads, {@code
+ * DeviceClock.pause} and {@code Interrupts.await}, in virtual time, and the same seed and the same
+ * calls give the same run. A stepped simulation is for one thread at a time.
  *
  * <p>{@link #close()} closes the functions and gives all their memory back.
  */
@@ -142,7 +143,7 @@ public final class Simulation implements AutoCloseable {
 
     @Override
     public boolean hasRoom() {
-      return link.hasRoom();
+      return link.hasRoom(number);
     }
 
     @Override
@@ -160,7 +161,7 @@ public final class Simulation implements AutoCloseable {
     private int gigabits = 100;
     private @Nullable FrameTap tap;
     private CardProfile profile = CardProfile.e810();
-    private Function<DeviceServices, QueueEngine> queueEngine = NoQueues::new;
+    private Function<DeviceServices, QueueEngine> queueEngine = RoceEngine::new;
 
     private Builder() {}
 

@@ -3,9 +3,9 @@ package irdma4j.simulator.device;
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.AeSource;
 import irdma4j.hwregs.Aeqe;
-import irdma4j.hwregs.Cqe;
 import irdma4j.hwregs.Ceqe;
 import irdma4j.hwregs.ControlCqe;
+import irdma4j.hwregs.Cqe;
 import irdma4j.hwregs.ExtendedCqe;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PbleEntry;
@@ -130,7 +130,9 @@ public final class Device implements DeviceServices {
         (int) Registers.LBARCTRL_PE_DB_SIZE.encode(DOORBELL_8_MIB));
   }
 
-  /** The function reset: the device forgets everything it was told. Writes on their way are lost. */
+  /**
+   * The function reset: the device forgets everything it was told. Writes on their way are lost.
+   */
   public void reset() {
     while (mailbox.peek() != 0) {
       mailbox.handledOldest();
@@ -345,8 +347,7 @@ public final class Device implements DeviceServices {
       raise(cq, c.solicited || c.error);
     } else {
       cq.overflowed = true;
-      asyncEvent(
-          cqId, AeCode.CQ_OPERATION_ERROR.code(), AeSource.CQ.code(), 0, cq.context);
+      asyncEvent(cqId, AeCode.CQ_OPERATION_ERROR.code(), AeSource.CQ.code(), 0, cq.context);
     }
   }
 
@@ -378,8 +379,7 @@ public final class Device implements DeviceServices {
     cq.eventWaits = false;
     long at = queue.ring.next(this);
     boolean written =
-        writeHostWord(
-            at, Ceqe.CQCTX.encode(cq.context) | Ceqe.VALID.encode(queue.ring.polarity));
+        writeHostWord(at, Ceqe.CQCTX.encode(cq.context) | Ceqe.VALID.encode(queue.ring.polarity));
     if (written) {
       queue.ring.advance();
       queue.outstanding++;
@@ -518,6 +518,11 @@ public final class Device implements DeviceServices {
   }
 
   @Override
+  public boolean transmitReady() {
+    return environment.hasRoom();
+  }
+
+  @Override
   public void requestTimer(long atNanos) {
     timerAt = Math.min(timerAt, atNanos);
   }
@@ -547,7 +552,7 @@ public final class Device implements DeviceServices {
     return queues;
   }
 
-  /** The address handle of a number, or null. */
+  @Override
   public @Nullable AddressHandle addressHandle(int id) {
     return operations.addressHandle(id);
   }

@@ -1,6 +1,8 @@
 package irdma4j.simulator.device;
 
+import irdma4j.hwregs.AeCode;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the queue engines and the transport may ask of the rest of the device. Every call is made on
@@ -109,6 +111,40 @@ public interface DeviceServices {
 
   /** Puts a frame (without FCS) on the wire; the bytes are copied before this returns. */
   void transmit(MemorySegment frame, int bytes);
+
+  /**
+   * Whether the wire takes another frame for now. While it does not, queue engines keep their
+   * packets back, so that what is in flight stays within the wire's buffers however many queue
+   * pairs send; {@link QueueEngine#run} is called again after the next frame has arrived somewhere.
+   */
+  default boolean transmitReady() {
+    return true;
+  }
+
+  /**
+   * Binds a memory window as a BIND_MW WQE asks (layout {@code SqWqe.BIND_MW}; the words of its
+   * first quantum).
+   *
+   * @return {@link #ACCESS_OK}, or the asynchronous event code that says why not
+   */
+  default int bindWindow(long word0, long word1, long word2, long header, int pdId, int qpId) {
+    return AeCode.AMP_MWBIND_BIND_DISABLED.code();
+  }
+
+  /**
+   * Registers memory as a FAST_REGISTER WQE asks (layout {@code SqWqe.FAST_REGISTER}; the words of
+   * its first quantum).
+   *
+   * @return {@link #ACCESS_OK}, or the asynchronous event code that says why not
+   */
+  default int fastRegister(long word0, long word1, long word2, long header, int pdId, int qpId) {
+    return AeCode.PRIV_OPERATION_DENIED.code();
+  }
+
+  /** The address handle of a number, or null if there is none. */
+  default @Nullable AddressHandle addressHandle(int ahId) {
+    return null;
+  }
 
   /** Asks for {@link QueueEngine#timer(long)} at or after a time of {@link #now()}. */
   void requestTimer(long atNanos);

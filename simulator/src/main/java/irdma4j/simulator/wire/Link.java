@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Used on the engine's thread only.
  */
 public final class Link {
-  /** Frames in flight at which {@link #hasRoom} asks senders to wait. */
-  public static final int HIGH_WATER = 512;
+  /** A port's frames in flight at which {@link #hasRoom} asks it to wait. */
+  public static final int HIGH_WATER = 64;
 
   private static final int PREAMBLE_FCS_GAP = 8 + 4 + 12;
   private static final int SLOT_BYTES = 9728;
@@ -42,6 +42,7 @@ public final class Link {
   private final long[] portMac;
   private final long[] busyUntil;
   private final int[] busyHundredths;
+  private final int[] sentInFlight;
   private final int hundredthsPerByte;
   private final long delayNanos;
   private final LinkFaults faults;
@@ -50,6 +51,7 @@ public final class Link {
 
   private MemorySegment[] slot = new MemorySegment[0];
   private int[] slotBytes = new int[0];
+  private int[] slotSender = new int[0];
   private int[] free = new int[0];
   private int freeCount;
 
@@ -86,6 +88,7 @@ public final class Link {
     this.busyUntil = new long[ports];
     Arrays.fill(busyUntil, Long.MIN_VALUE);
     this.busyHundredths = new int[ports];
+    this.sentInFlight = new int[ports];
     this.hundredthsPerByte = 800 / gigabits;
     this.delayNanos = delayNanos;
     this.faults = faults;
@@ -98,9 +101,9 @@ public final class Link {
     portMac[port] = mac;
   }
 
-  /** Whether few enough frames are in flight for senders to go on. */
-  public boolean hasRoom() {
-    return heapSize < HIGH_WATER;
+  /** Whether few enough of a port's frames are in flight for it to go on sending. */
+  public boolean hasRoom(int port) {
+    return sentInFlight[port] < HIGH_WATER;
   }
 
   /** Frames in flight. */
@@ -150,24 +153,26 @@ public final class Link {
     long destination = BigEndian.get48(frame, 0);
     for (int i = 0; i < portMac.length; i++) {
       if (portMac[i] == destination) {
-        enqueue(i, frame, bytes, arrival);
+        enqueue(port, i, frame, bytes, arrival);
         return;
       }
     }
     for (int i = 0; i < portMac.length; i++) {
       if (i != port) {
-        enqueue(i, frame, bytes, arrival);
+        enqueue(port, i, frame, bytes, arrival);
       }
     }
   }
 
-  private void enqueue(int port, MemorySegment frame, int bytes, long arrival) {
+  private void enqueue(int sender, int port, MemorySegment frame, int bytes, long arrival) {
     if (freeCount == 0) {
       grow();
     }
     int index = free[--freeCount];
     MemorySegment.copy(frame, 0, slot[index], 0, bytes);
     slotBytes[index] = bytes;
+    slotSender[index] = sender;
+    sentInFlight[sender]++;
     if (draw(faults.corrupt())) {
       int at = random.nextInt(bytes);
       int flip = 1 + random.nextInt(255);
@@ -177,10 +182,16 @@ public final class Link {
     push(arrival, index << 8 | port);
   }
 
+  private void release(int index) {
+    sentInFlight[slotSender[index]]--;
+    free[freeCount++] = index;
+  }
+
   private void grow() {
     int old = slot.length;
     slot = Arrays.copyOf(slot, old + BLOCK);
     slotBytes = Arrays.copyOf(slotBytes, old + BLOCK);
+    slotSender = Arrays.copyOf(slotSender, old + BLOCK);
     free = new int[old + BLOCK];
     MemorySegment block = Arena.ofAuto().allocate((long) BLOCK * SLOT_BYTES, 64);
     for (int i = 0; i < BLOCK; i++) {
@@ -209,7 +220,7 @@ public final class Link {
     try {
       receiver.arrived(top & 0xff, slot[index], slotBytes[index]);
     } finally {
-      free[freeCount++] = index;
+      release(index);
     }
     return true;
   }
@@ -224,7 +235,7 @@ public final class Link {
     int[] what = Arrays.copyOf(heapSlotAndPort, size);
     for (int i = 0; i < size; i++) {
       if ((what[i] & 0xff) == port) {
-        free[freeCount++] = what[i] >>> 8;
+        release(what[i] >>> 8);
       } else {
         heapSize = ++kept;
         siftUp(kept - 1, time[i], order[i], what[i]);

@@ -1,0 +1,243 @@
+package irdma4j.simulator.transport;
+
+import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.device.QpAttributes;
+import irdma4j.simulator.device.QueueEngine;
+import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.RoceFrame;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue pairs of one function and their RoCEv2 transport. A queue pair is found by its number
+ * in an array; those with work to do take turns; idle ones cost memory only.
+ */
+public final class RoceEngine implements QueueEngine {
+  /** Queue pairs have 18-bit numbers. */
+  private static final int MAX_QPS = 1 << 18;
+
+  /** Packets that a queue pair may send in its turn. */
+  private static final int BURST = 16;
+
+  /** Turns that one call of {@link #run} gives. */
+  private static final int TURNS = 16;
+
+  private static final int TRANSPORT_VERSION = 0;
+  private static final int PKEY_MASK = 0x7fff;
+
+  private final DeviceServices services;
+  private final Core core;
+  private final Requester requester;
+  private final Responder responder;
+  private final Datagrams datagrams;
+  private final RoceFrame frame = new RoceFrame();
+  private @Nullable QpState[] queuePairs = new QpState[16];
+
+  /** An engine without queue pairs. */
+  public RoceEngine(DeviceServices services) {
+    this.services = services;
+    this.core = new Core(services);
+    this.requester = new Requester(core);
+    this.responder = new Responder(core);
+    this.datagrams = new Datagrams(core, responder);
+  }
+
+  private @Nullable QpState find(int qpId) {
+    return qpId < queuePairs.length ? queuePairs[qpId] : null;
+  }
+
+  @Override
+  public void contextWritten(int qpId, MemorySegment context, QpAttributes attributes) {
+    if (qpId < 0 || qpId >= MAX_QPS) {
+      throw new IllegalArgumentException("queue pair " + qpId);
+    }
+    if (qpId >= queuePairs.length) {
+      queuePairs = Arrays.copyOf(queuePairs, Integer.highestOneBit(qpId) * 2);
+    }
+    QpState qp = queuePairs[qpId];
+    if (qp == null) {
+      qp = new QpState(qpId);
+      queuePairs[qpId] = qp;
+    }
+    qp.load(context, attributes);
+    if (attributes.nextState() != 0) {
+      enter(qp, attributes.nextState());
+    }
+  }
+
+  @Override
+  public void stateChanged(int qpId, int state) {
+    QpState qp = find(qpId);
+    if (qp != null) {
+      enter(qp, state);
+    }
+  }
+
+  private void enter(QpState qp, int state) {
+    if (qp.state == state) {
+      return;
+    }
+    qp.state = state;
+    switch (state) {
+      case QpState.READY_TO_SEND -> {
+        qp.drainPending = false;
+        core.wake(qp);
+      }
+      case QpState.SEND_DRAINED -> {
+        qp.drainPending = true;
+        core.wake(qp);
+      }
+      case QpState.ERROR -> {
+        core.disarm(qp);
+        qp.rnrWaiting = false;
+      }
+      default -> {}
+    }
+  }
+
+  @Override
+  public void storeContext(int qpId, MemorySegment context) {
+    QpState qp = find(qpId);
+    if (qp != null) {
+      qp.store(context);
+    }
+  }
+
+  @Override
+  public void flush(
+      int qpId, boolean sq, int sqMajor, int sqMinor, boolean rq, int rqMajor, int rqMinor) {
+    QpState qp = find(qpId);
+    if (qp == null) {
+      return;
+    }
+    if (sq) {
+      requester.flush(qp, sqMajor, sqMinor);
+    }
+    if (rq) {
+      responder.flush(qp, rqMajor, rqMinor);
+    }
+  }
+
+  @Override
+  public void destroyed(int qpId) {
+    if (qpId < queuePairs.length) {
+      queuePairs[qpId] = null;
+    }
+  }
+
+  @Override
+  public void doorbell(int qpId) {
+    QpState qp = find(qpId);
+    if (qp != null) {
+      core.wake(qp);
+    }
+  }
+
+  @Override
+  public void receive(MemorySegment memory, int bytes) {
+    if (!accept(memory, bytes)) {
+      services.counters().framesDiscarded++;
+    }
+  }
+
+  private boolean accept(MemorySegment memory, int bytes) {
+    if (!frame.parse(memory, bytes)
+        || frame.destinationMac != services.portMac()
+        || frame.transportVersion != TRANSPORT_VERSION) {
+      return false;
+    }
+    QpState qp = find(frame.destinationQp);
+    if (qp == null
+        || !qp.canReceive()
+        || ((frame.pkey ^ qp.pkey) & PKEY_MASK) != 0
+        || !qp.icrcIgnored && !frame.icrcMatches(memory, core.icrc)) {
+      return false;
+    }
+    if (qp.type == QpState.TYPE_UD) {
+      return datagrams.receive(qp, frame, memory);
+    }
+    if (!BthOpcode.isReliable(frame.opcode) || !isFromPeer(qp)) {
+      return false;
+    }
+    switch (frame.opcode) {
+      case BthOpcode.ACKNOWLEDGE -> requester.acknowledged(qp, frame);
+      case BthOpcode.READ_RESPONSE_FIRST,
+          BthOpcode.READ_RESPONSE_MIDDLE,
+          BthOpcode.READ_RESPONSE_LAST,
+          BthOpcode.READ_RESPONSE_ONLY ->
+          requester.readResponse(qp, frame, memory);
+      case BthOpcode.ATOMIC_ACKNOWLEDGE -> {}
+      default -> responder.request(qp, frame, memory);
+    }
+    return true;
+  }
+
+  private boolean isFromPeer(QpState qp) {
+    return frame.ipv4 == qp.ipv4
+        && frame.sourceIpLow == qp.remoteIpLow
+        && frame.sourceIpHigh == qp.remoteIpHigh
+        && frame.destinationIpLow == qp.localIpLow
+        && frame.destinationIpHigh == qp.localIpHigh;
+  }
+
+  @Override
+  public boolean run() {
+    boolean done = false;
+    ReadyQueue ready = core.ready();
+    for (int turn = Math.min(TURNS, ready.size()); turn > 0; turn--) {
+      QpState qp = find(ready.take());
+      if (qp == null || !qp.queued) {
+        continue;
+      }
+      qp.queued = false;
+      int left = responder.run(qp, BURST);
+      if (left > 0) {
+        left = qp.type == QpState.TYPE_UD ? datagrams.run(qp, left) : requester.run(qp, left);
+      }
+      requester.drained(qp);
+      boolean blocked = !services.transmitReady();
+      done |= left < BURST;
+      if (left == 0 || blocked) {
+        core.wake(qp);
+      }
+      if (blocked) {
+        break;
+      }
+    }
+    return done;
+  }
+
+  @Override
+  public void timer(long now) {
+    TimerQueue timers = core.timers();
+    while (timers.earliest() <= now) {
+      long when = timers.earliest();
+      QpState qp = find(timers.first());
+      timers.removeFirst();
+      if (qp == null || qp.queuedDeadline != when) {
+        continue;
+      }
+      qp.queuedDeadline = Long.MAX_VALUE;
+      if (qp.deadline == Long.MAX_VALUE) {
+        continue;
+      }
+      if (qp.deadline > now) {
+        qp.queuedDeadline = qp.deadline;
+        timers.add(qp.deadline, qp.id);
+      } else {
+        requester.timeout(qp, now);
+      }
+    }
+    if (timers.earliest() != Long.MAX_VALUE) {
+      services.requestTimer(timers.earliest());
+    }
+  }
+
+  @Override
+  public void reset() {
+    Arrays.fill(queuePairs, null);
+    core.ready().clear();
+    core.timers().clear();
+  }
+}

@@ -1,0 +1,255 @@
+package irdma4j.simulator.transport;
+
+import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.SqOpcode;
+import irdma4j.hwregs.SqWqe;
+import irdma4j.simulator.device.DeviceServices;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/** A send WQE taken apart; reused. The WQE's layout is {@link SqWqe}. */
+final class SendWork {
+  static final int QUANTUM = 32;
+  static final int MAX_QUANTA = 8;
+  static final int MAX_INLINE = 101;
+
+  private static final int MAX_FRAGMENTS = 15;
+  private static final int INLINE_FIRST = 8;
+  private static final int INLINE_MORE = 31;
+  private static final @Nullable SqOpcode[] OPCODES = new SqOpcode[64];
+
+  static {
+    for (SqOpcode opcode : SqOpcode.values()) {
+      OPCODES[opcode.code()] = opcode;
+    }
+  }
+
+  private final long[] address = new long[MAX_FRAGMENTS];
+  private final int[] stag = new int[MAX_FRAGMENTS];
+  private final int[] bytes = new int[MAX_FRAGMENTS];
+  private final MemorySegment inlineData = MemorySegment.ofArray(new byte[104]);
+  private int fragments;
+
+  @Nullable SqOpcode opcode;
+  boolean signaled;
+  boolean readFence;
+  boolean localFence;
+  boolean immediateValid;
+  boolean inline;
+  int immediate;
+  long length;
+  long word0;
+  long word1;
+  long word2;
+  long header;
+
+  /** Quanta of the WQE whose header is given, as the builder of the WQE counted them. */
+  static int quanta(long header) {
+    SqOpcode opcode = OPCODES[(int) SqWqe.OPCODE.decode(header)];
+    if (opcode == null || !carriesData(opcode)) {
+      return 1;
+    }
+    if (SqWqe.INLINEDATAFLAG.isSet(header)) {
+      int length = (int) SqWqe.INLINEDATALEN.decode(header);
+      return length <= INLINE_FIRST
+          ? 1
+          : Math.min(MAX_QUANTA, 1 + (length - INLINE_FIRST + INLINE_MORE - 1) / INLINE_MORE);
+    }
+    return 1 + ((int) SqWqe.ADDFRAGCNT.decode(header) + 1) / 2;
+  }
+
+  private static boolean carriesData(SqOpcode opcode) {
+    return switch (opcode) {
+      case RDMA_WRITE,
+          RDMA_WRITE_SOL,
+          RDMA_READ,
+          RDMA_READ_LOC_INV,
+          SEND,
+          SEND_INV,
+          SEND_SOL,
+          SEND_SOL_INV ->
+          true;
+      default -> false;
+    };
+  }
+
+  /**
+   * Takes apart a WQE.
+   *
+   * @param wqe its quanta, at offset 0
+   * @return 0, or the asynchronous event code that says what is wrong with it
+   */
+  int parse(MemorySegment wqe) {
+    word0 = LittleEndian.getLong(wqe, 0);
+    word1 = LittleEndian.getLong(wqe, 8);
+    word2 = LittleEndian.getLong(wqe, 16);
+    header = LittleEndian.getLong(wqe, 24);
+    opcode = OPCODES[(int) SqWqe.OPCODE.decode(header)];
+    signaled = SqWqe.SIGCOMPL.isSet(header);
+    readFence = SqWqe.READFENCE.isSet(header);
+    localFence = SqWqe.LOCALFENCE.isSet(header);
+    immediateValid = false;
+    inline = false;
+    length = 0;
+    fragments = 0;
+    if (opcode == null) {
+      return AeCode.WQE_UNEXPECTED_OPCODE.code();
+    }
+    if (!carriesData(opcode)) {
+      return 0;
+    }
+    inline = SqWqe.INLINEDATAFLAG.isSet(header);
+    immediateValid = SqWqe.IMMDATAFLAG.isSet(header) && !isRead();
+    immediate = (int) word0;
+    if (inline) {
+      return parseInline(wqe);
+    }
+    return parseFragments(wqe);
+  }
+
+  private int parseInline(MemorySegment wqe) {
+    length = SqWqe.INLINEDATALEN.decode(header);
+    if (length > MAX_INLINE || isRead()) {
+      return AeCode.WQE_INVALID_PARAMETER.code();
+    }
+    int left = (int) length;
+    int chunk = Math.min(left, INLINE_FIRST);
+    MemorySegment.copy(wqe, 8, inlineData, 0, chunk);
+    int at = chunk;
+    for (int quantum = 1; at < left; quantum++) {
+      chunk = Math.min(left - at, INLINE_MORE);
+      MemorySegment.copy(wqe, (long) quantum * QUANTUM, inlineData, at, chunk);
+      at += chunk;
+    }
+    return 0;
+  }
+
+  private int parseFragments(MemorySegment wqe) {
+    int count = (int) SqWqe.ADDFRAGCNT.decode(header) + 1;
+    if (count > MAX_FRAGMENTS) {
+      return AeCode.WQE_INVALID_FRAG_DATA.code();
+    }
+    for (int i = immediateValid ? 1 : 0; i < count; i++) {
+      int at = i == 0 ? 0 : QUANTUM + (i - 1) * 16;
+      long word = LittleEndian.getLong(wqe, at + 8);
+      int size = (int) SqWqe.FRAG_LEN.decode(word);
+      if (size == 0) {
+        continue;
+      }
+      address[fragments] = LittleEndian.getLong(wqe, at);
+      stag[fragments] = (int) SqWqe.FRAG_STAG.decode(word);
+      bytes[fragments++] = size;
+      length += size;
+    }
+    return length > Integer.MAX_VALUE ? AeCode.WQE_INVALID_FRAG_DATA.code() : 0;
+  }
+
+  boolean isRead() {
+    return opcode == SqOpcode.RDMA_READ || opcode == SqOpcode.RDMA_READ_LOC_INV;
+  }
+
+  boolean isWrite() {
+    return opcode == SqOpcode.RDMA_WRITE || opcode == SqOpcode.RDMA_WRITE_SOL;
+  }
+
+  boolean isSend() {
+    return carriesData() && !isRead() && !isWrite();
+  }
+
+  boolean carriesData() {
+    return opcode != null && carriesData(opcode);
+  }
+
+  boolean solicited() {
+    return opcode == SqOpcode.SEND_SOL
+        || opcode == SqOpcode.SEND_SOL_INV
+        || opcode == SqOpcode.RDMA_WRITE_SOL;
+  }
+
+  boolean invalidates() {
+    return opcode == SqOpcode.SEND_INV || opcode == SqOpcode.SEND_SOL_INV;
+  }
+
+  long remoteAddress() {
+    return word2;
+  }
+
+  /** The peer's stag: rkey, or the stag to invalidate. */
+  int remoteStag() {
+    return (int) header;
+  }
+
+  int sinkStag() {
+    return stag[0];
+  }
+
+  /** Whether the local memory may be used as the operation needs. */
+  int checkLocal(DeviceServices services, int pdId, int qpId) {
+    if (inline) {
+      return DeviceServices.ACCESS_OK;
+    }
+    int rights = isRead() ? DeviceServices.LOCAL_WRITE : DeviceServices.LOCAL_READ;
+    for (int i = 0; i < fragments; i++) {
+      int code = services.checkAccess(stag[i], address[i], bytes[i], rights, pdId, qpId);
+      if (code != DeviceServices.ACCESS_OK) {
+        return code;
+      }
+    }
+    return DeviceServices.ACCESS_OK;
+  }
+
+  /** Copies a part of the message out of local memory. */
+  boolean gather(
+      DeviceServices services, long offset, int count, MemorySegment target, long targetOffset) {
+    if (inline) {
+      MemorySegment.copy(
+          inlineData,
+          ValueLayout.JAVA_BYTE,
+          offset,
+          target,
+          ValueLayout.JAVA_BYTE,
+          targetOffset,
+          count);
+      return true;
+    }
+    return copy(services, offset, count, target, targetOffset, true);
+  }
+
+  /** Copies a part of a READ's answer into local memory. */
+  boolean scatter(
+      DeviceServices services, long offset, int count, MemorySegment source, long sourceOffset) {
+    return copy(services, offset, count, source, sourceOffset, false);
+  }
+
+  private boolean copy(
+      DeviceServices services,
+      long offset,
+      int count,
+      MemorySegment buffer,
+      long bufferOffset,
+      boolean out) {
+    long skip = offset;
+    long at = bufferOffset;
+    int left = count;
+    for (int i = 0; i < fragments && left > 0; i++) {
+      if (skip >= bytes[i]) {
+        skip -= bytes[i];
+        continue;
+      }
+      int part = (int) Math.min(left, bytes[i] - skip);
+      boolean done =
+          out
+              ? services.readRegion(stag[i], address[i] + skip, buffer, at, part)
+              : services.writeRegion(stag[i], address[i] + skip, buffer, at, part);
+      if (!done) {
+        return false;
+      }
+      skip = 0;
+      at += part;
+      left -= part;
+    }
+    return left == 0;
+  }
+}
