@@ -2,18 +2,46 @@ package irdma4j.cli;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
 
 /** The {@code irdma} command. */
 @Command(
     name = "irdma",
     mixinStandardHelpOptions = true,
     version = "irdma4j 0.1.0-SNAPSHOT",
-    description = "A kernel-bypass driver for Intel E810 RDMA, and a simulator of the card.")
-final class Main {
-  private Main() {}
+    description = "A kernel-bypass driver for Intel E810 RDMA, and a simulator of the card.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {DemoCommand.class})
+public final class Main {
+  private static final int USAGE = 2;
+
+  Main() {}
 
   /** Runs the command and ends the process with its status. */
   public static void main(String[] arguments) {
-    System.exit(new CommandLine(new Main()).execute(arguments));
+    System.exit(commandLine().execute(arguments));
+  }
+
+  /** The command, ready to be executed; tests give it streams of their own. */
+  static CommandLine commandLine() {
+    CommandLine command = new CommandLine(new Main());
+    command.setParameterExceptionHandler(Main::badUsage);
+    command.setExecutionExceptionHandler(Main::failed);
+    return command;
+  }
+
+  private static int badUsage(ParameterException error, String[] arguments) {
+    error.getCommandLine().getErr().println("irdma: " + error.getMessage());
+    return USAGE;
+  }
+
+  private static int failed(Exception error, CommandLine command, CommandLine.ParseResult parsed) {
+    if (error instanceof UserError) {
+      command.getErr().println("irdma: " + error.getMessage());
+      return USAGE;
+    }
+    command.getErr().println("irdma: " + error);
+    error.printStackTrace(command.getErr());
+    return 1;
   }
 }

@@ -52,9 +52,15 @@ public final class MemoryRegion implements AutoCloseable {
       DmaMemory memory,
       long offset,
       long length,
+      long address,
       PbleLevels levels,
       Access... access) {
     Objects.checkFromIndexSize(offset, length, memory.size());
+    if (((address - offset) & (PAGE - 1)) != 0) {
+      throw new IllegalArgumentException(
+          "address 0x%x and offset 0x%x have different places in a page"
+              .formatted(address, offset));
+    }
     if (length == 0) {
       throw new IllegalArgumentException("a region has at least one byte");
     }
@@ -83,7 +89,6 @@ public final class MemoryRegion implements AutoCloseable {
     try {
       stagIndex = device.stagIds().take();
       int key = device.nextKey();
-      long address = memory.segment().address() + offset;
       device
           .control()
           .execute(
@@ -136,7 +141,7 @@ public final class MemoryRegion implements AutoCloseable {
     return lkey();
   }
 
-  /** Virtual address of the first byte. */
+  /** Address of the first byte, as work requests call it. */
   public long address() {
     return address;
   }

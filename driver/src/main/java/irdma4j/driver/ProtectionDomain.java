@@ -48,9 +48,27 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public MemoryRegion registerMemory(
       DmaMemory memory, long offset, long length, PbleLevels levels, Access... access) {
+    return registerMemory(
+        memory, offset, length, memory.segment().address() + offset, levels, access);
+  }
+
+  /**
+   * Registers a part of memory under addresses of the caller's choice, not those of the process.
+   *
+   * @param address what the first byte is called in work requests, here and at the peer; it has the
+   *     same place in a 4 KiB page as the byte
+   * @throws IllegalArgumentException if the range leaves the memory, or the address does not fit
+   */
+  public MemoryRegion registerMemory(
+      DmaMemory memory,
+      long offset,
+      long length,
+      long address,
+      PbleLevels levels,
+      Access... access) {
     requireOpen();
     return device.adopt(
-        MemoryRegion.register(device, this, memory, offset, length, levels, access));
+        MemoryRegion.register(device, this, memory, offset, length, address, levels, access));
   }
 
   /** Creates a queue pair in state INIT. */

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the devices and the wire of a simulation: on a thread of its own with the machine's clock, or
- * stepped inside its callers with virtual time.
+ * Runs the devices and the wire of a simulation: on a thread of its own with the machine's clock,
+ * or stepped inside its callers with virtual time.
  *
  * <p>Threaded, it parks when nothing is to be done. A writer puts its write into a mailbox and then
  * looks whether the engine is parked; the engine says that it parks and then looks into the
@@ -47,7 +47,8 @@ final class Engine implements AutoCloseable {
     this.devices = devices;
     this.link = link;
     this.now = stepped ? 0 : System.nanoTime();
-    this.thread = stepped ? null : Thread.ofPlatform().daemon().name("irdma4j-sim").unstarted(this::loop);
+    this.thread =
+        stepped ? null : Thread.ofPlatform().daemon().name("irdma4j-sim").unstarted(this::loop);
   }
 
   /** Starts the thread, once the devices are there. */
@@ -203,7 +204,9 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  /** Lets a stepped simulation run until nothing is left to do now, and once more at the next event. */
+  /**
+   * Lets a stepped simulation run until nothing is left to do now, and once more at the next event.
+   */
   synchronized boolean step() {
     if (runOnce()) {
       return true;

@@ -7,7 +7,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
-/** The MSI-X vectors of a simulated function: the engine fires them, a driver's thread takes them. */
+/**
+ * The MSI-X vectors of a simulated function: the engine fires them, a driver's thread takes them.
+ */
 final class SimulatedInterrupts implements Interrupts {
   private final Engine engine;
   private final AtomicIntegerArray pending;

@@ -8,8 +8,8 @@ import irdma4j.hwregs.ExtendedCqe;
  * A completion queue as the device keeps it: the ring it fills, how far the driver has read by its
  * shadow area, and whether an event was asked for.
  *
- * <p>One entry always stays free, so that the driver's index in the shadow area tells a full ring from
- * an empty one.
+ * <p>One entry always stays free, so that the driver's index in the shadow area tells a full ring
+ * from an empty one.
  */
 final class CompletionQueue {
   /** Bytes of the object in the HMC that the device writes. */
@@ -55,14 +55,7 @@ final class CompletionQueue {
   CompletionQueue resized(boolean overflowCheck, EventRing newRing, Device device) {
     CompletionQueue next =
         new CompletionQueue(
-            id,
-            context,
-            eventQueue,
-            hasEventQueue,
-            overflowCheck,
-            wideEntries,
-            shadow,
-            newRing);
+            id, context, eventQueue, hasEventQueue, overflowCheck, wideEntries, shadow, newRing);
     next.consumer = (int) CqShadow.CQEIDX.decode(device.readHostWord(shadow)) % newRing.entries;
     next.armSequence = armSequence;
     next.armedNext = armedNext;
@@ -95,9 +88,9 @@ final class CompletionQueue {
   }
 
   /**
-   * Writes an entry of four words, its header last, with release order. {@code header} comes without
-   * its valid bit. With {@code extended}, a second entry with immediate data or the sender's MAC
-   * address is written first.
+   * Writes an entry of four words, its header last, with release order. {@code header} comes
+   * without its valid bit. With {@code extended}, a second entry with immediate data or the
+   * sender's MAC address is written first.
    *
    * @return false if the ring is full or has no memory behind it
    */
@@ -139,8 +132,7 @@ final class CompletionQueue {
         && device.writeHostWord(at, word0)
         && device.writeHostWord(at + 8, word8)
         && device.writeHostWord(at + 16, word16)
-        && device.writeHostWord(
-            at + Cqe.VALID.offset(), header | Cqe.VALID.encode(polarity));
+        && device.writeHostWord(at + Cqe.VALID.offset(), header | Cqe.VALID.encode(polarity));
   }
 
   private boolean hasRoom(Device device, int slots) {

@@ -152,9 +152,7 @@ final class ControlOperations {
       case DeleteLocalMac c -> deleteLocalMac(c);
       case CreateAddressHandle c -> createAddressHandle(c);
       case DestroyAddressHandle c ->
-          addressHandles.remove(c.ahId()) == null
-              ? ControlStatus.NO_SUCH_OBJECT
-              : ControlStatus.OK;
+          addressHandles.remove(c.ahId()) == null ? ControlStatus.NO_SUCH_OBJECT : ControlStatus.OK;
       case ManageStats c -> manageStats(c);
       case GatherStats c -> gatherStats(c);
       case Nop c -> ControlStatus.OK;
@@ -179,9 +177,7 @@ final class ControlOperations {
         object.maximum().set(answer, 0, profile.limit(object));
       }
       if (object.logSize() != null) {
-        object
-            .logSize()
-            .set(answer, 0, Integer.numberOfTrailingZeros(profile.objectBytes(object)));
+        object.logSize().set(answer, 0, Integer.numberOfTrailingZeros(profile.objectBytes(object)));
       }
     }
     FpmQueryBuffer.XFBLOCKSIZE.set(answer, 0, profile.xfBlock());
@@ -228,8 +224,7 @@ final class ControlOperations {
       int i = object.ordinal();
       hmc.place(object, bases[i], counts[i]);
       FpmCommitBuffer.COUNT.set(buffer, object.commitOffset(), counts[i]);
-      FpmCommitBuffer.BASE.set(
-          buffer, object.commitOffset(), bases[i] / FpmCommitBuffer.BASE_UNIT);
+      FpmCommitBuffer.BASE.set(buffer, object.commitOffset(), bases[i] / FpmCommitBuffer.BASE_UNIT);
     }
     stags.dropCopies();
     return write(c.bufferAddress(), FpmCommitBuffer.SIZE);
@@ -272,8 +267,7 @@ final class ControlOperations {
       long at = (long) i * SegmentDescriptor.SIZE;
       status =
           writeSegment(
-              (int) LittleEndian.getLong(buffer, at),
-              LittleEndian.getLong(buffer, at + 8));
+              (int) LittleEndian.getLong(buffer, at), LittleEndian.getLong(buffer, at + 8));
     }
     return status;
   }
@@ -377,8 +371,7 @@ final class ControlOperations {
 
   private boolean pblesBacked(EventRing ring) {
     long pages = ((long) ring.entries * ring.entryBytes + Iommu.PAGE - 1) / Iommu.PAGE;
-    return hmc.pble(ring.base) != HmcWalk.FAULT
-        && hmc.pble(ring.base + pages - 1) != HmcWalk.FAULT;
+    return hmc.pble(ring.base) != HmcWalk.FAULT && hmc.pble(ring.base + pages - 1) != HmcWalk.FAULT;
   }
 
   private ControlStatus createCeq(CreateCeq c) {
@@ -482,9 +475,7 @@ final class ControlOperations {
     }
     QueueEngine queueEngine = device.queueEngine();
     queueEngine.contextWritten(
-        c.qpId(),
-        buffer,
-        new QpAttributes(qp.type, qp.virtualQueues, qp.shadow, c.nextState()));
+        c.qpId(), buffer, new QpAttributes(qp.type, qp.virtualQueues, qp.shadow, c.nextState()));
     return c.nextState() == 0 ? ControlStatus.OK : changeState(c.qpId(), c.nextState());
   }
 
@@ -788,9 +779,7 @@ final class ControlOperations {
   // Host memory.
 
   private ControlStatus write(long address, long bytes) {
-    return device.writeHost(address, buffer, 0, bytes)
-        ? ControlStatus.OK
-        : ControlStatus.DMA_FAULT;
+    return device.writeHost(address, buffer, 0, bytes) ? ControlStatus.OK : ControlStatus.DMA_FAULT;
   }
 
   private boolean reachable(long address) {

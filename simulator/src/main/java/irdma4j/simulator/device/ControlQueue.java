@@ -50,8 +50,7 @@ final class ControlQueue {
           Registers.PFPE_CCQPSTATUS.offset(), (int) Registers.CCQPSTATUS_CCQP_DONE.mask());
     } else {
       setErrorCodes(status);
-      registers.set(
-          Registers.PFPE_CCQPSTATUS.offset(), (int) Registers.CCQPSTATUS_CCQP_ERR.mask());
+      registers.set(Registers.PFPE_CCQPSTATUS.offset(), (int) Registers.CCQPSTATUS_CCQP_ERR.mask());
     }
   }
 
@@ -154,10 +153,8 @@ final class ControlQueue {
     RegisterFile registers = device.registers();
     registers.set(
         Registers.PFPE_CQPTAIL.offset(),
-        (int)
-            (Registers.CQPTAIL_WQTAIL.encode(next) | Registers.CQPTAIL_CQP_OP_ERR.mask()));
-    registers.set(
-        Registers.PFPE_CCQPSTATUS.offset(), (int) Registers.CCQPSTATUS_CCQP_ERR.mask());
+        (int) (Registers.CQPTAIL_WQTAIL.encode(next) | Registers.CQPTAIL_CQP_OP_ERR.mask()));
+    registers.set(Registers.PFPE_CCQPSTATUS.offset(), (int) Registers.CCQPSTATUS_CCQP_ERR.mask());
   }
 
   private void setErrorCodes(ControlStatus status) {
@@ -174,5 +171,4 @@ final class ControlQueue {
   boolean hasWork() {
     return created && next != head;
   }
-
 }

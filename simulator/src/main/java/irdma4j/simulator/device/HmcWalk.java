@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  *                 segment          page        byte
  * </pre>
  *
- * <p>Segment descriptors are in the device, written by UPDATE_PE_SDS. The page descriptors of a paged
- * segment are in host memory; the device reads one when it needs it, valid or not, and believes it
- * until PFHMC_PDINV names it or its segment descriptor is written again.
+ * <p>Segment descriptors are in the device, written by UPDATE_PE_SDS. The page descriptors of a
+ * paged segment are in host memory; the device reads one when it needs it, valid or not, and
+ * believes it until PFHMC_PDINV names it or its segment descriptor is written again.
  */
 final class HmcWalk {
   /** The answer of {@link #translate} if there is no memory behind an address. */

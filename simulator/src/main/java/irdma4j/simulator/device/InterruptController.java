@@ -5,9 +5,10 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * From a cause (an event queue) to an MSI-X message: the cause's control register names a vector and
- * may be off; the vector's control register may be off, and then the event is kept until the vector
- * is enabled. A message turns its vector off: the driver enables it again when it has looked.
+ * From a cause (an event queue) to an MSI-X message: the cause's control register names a vector
+ * and may be off; the vector's control register may be off, and then the event is kept until the
+ * vector is enabled. A message turns its vector off: the driver enables it again when it has
+ * looked.
  *
  * <p>CLEARPBA clears the pending bit that the MSI-X table shows, not the event kept here; otherwise
  * a driver that enables a vector after its last look at the queue would lose an event.

@@ -32,8 +32,7 @@ final class StagTable {
   private static final int TYPE_1 = AeCode.AMP_INVALIDATE_TYPE1_MW.code();
   private static final int BOUND = AeCode.AMP_INVALIDATE_MR_WITH_BOUND_WINDOWS.code();
 
-  private static final int REMOTE_RIGHTS =
-      DeviceServices.REMOTE_READ | DeviceServices.REMOTE_WRITE;
+  private static final int REMOTE_RIGHTS = DeviceServices.REMOTE_READ | DeviceServices.REMOTE_WRITE;
 
   private final Device device;
   private final HmcWalk hmc;

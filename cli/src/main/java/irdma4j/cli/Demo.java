@@ -1,0 +1,156 @@
+package irdma4j.cli;
+
+import irdma4j.driver.Access;
+import irdma4j.driver.DeviceConfig;
+import irdma4j.driver.MemoryRegion;
+import irdma4j.driver.RdmaDevice;
+import irdma4j.pble.PbleLevels;
+import irdma4j.simulator.PcapngWriter;
+import irdma4j.simulator.Simulation;
+import irdma4j.uapi.DmaMemory;
+import irdma4j.uapi.DmaPlacement;
+import irdma4j.uapi.PciFunction;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** The main job: two simulated cards from cold to a file moved there and back. */
+final class Demo {
+  private static final int PBLE_CHUNK_PAGES = 8;
+  private static final long[] MACS = {0x02_00_00_00_00_0aL, 0x02_00_00_00_00_0bL};
+  private static final String[] IPV4 = {"10.9.0.1", "10.9.0.2"};
+  private static final String[] IPV6 = {"fd00:9::1", "fd00:9::2"};
+  // The process's own addresses differ from run to run, and they would be seen on the wire.
+  private static final long SOURCE_ADDRESS = 0x10_0000_0000L;
+  private static final long SINK_ADDRESS = 0x20_0000_0000L;
+  private static final long BACK_ADDRESS = 0x30_0000_0000L;
+  private static final String[] NAMES = {"A", "B"};
+
+  private final DemoOptions options;
+  private final PrintWriter out;
+  private final boolean terminal;
+
+  Demo(DemoOptions options, PrintWriter out, boolean terminal) {
+    this.options = options;
+    this.out = out;
+    this.terminal = terminal;
+  }
+
+  /** Whether all copies of the file are equal and all memory came back. */
+  boolean run() throws IOException {
+    Path pcap = options.pcap();
+    if (pcap == null) {
+      return run(null);
+    }
+    boolean existed = Files.exists(pcap);
+    boolean good = false;
+    try (PcapngWriter writer = PcapngWriter.create(pcap, NAMES.length)) {
+      good = run(writer);
+    } finally {
+      if (!good && !existed) {
+        Files.deleteIfExists(pcap);
+      }
+    }
+    line("  frames         %s", pcap);
+    return good;
+  }
+
+  private boolean run(@Nullable PcapngWriter writer) throws IOException {
+    Simulation.Builder builder =
+        Simulation.builder()
+            .functions(NAMES.length)
+            .seed(options.seed())
+            .lossPercent(options.lossPercent());
+    if (writer != null) {
+      builder.tap(writer);
+    }
+    line(
+        "Two simulated E810s on one wire, %s, seed %d, loss %s %%",
+        options.stepped() ? "in virtual time" : "on a thread of their own",
+        options.seed(),
+        options.lossPercent());
+    DemoSummary summary = new DemoSummary(options);
+    boolean equal;
+    try (Simulation simulation =
+        (options.stepped() ? builder.stepped() : builder.threaded()).build()) {
+      PciFunction[] functions = {simulation.function(0), simulation.function(1)};
+      summary.before(functions);
+      equal = move(simulation, functions, summary);
+      summary.after(functions);
+    }
+    summary.print(out);
+    return equal && summary.balanced();
+  }
+
+  private boolean move(Simulation simulation, PciFunction[] functions, DemoSummary summary)
+      throws IOException {
+    SplittableRandom random = new SplittableRandom(options.seed());
+    try (RdmaDevice a = bringUp(0, functions[0], random.nextLong());
+        RdmaDevice b = bringUp(1, functions[1], random.nextLong());
+        DmaMemory source = a.allocateMemory(options.bytes(), DmaPlacement.SCATTERED);
+        DmaMemory sink = b.allocateMemory(options.bytes(), DmaPlacement.SCATTERED);
+        DmaMemory back = a.allocateMemory(options.bytes(), DmaPlacement.CONTIGUOUS)) {
+      FileSource.fill(options.file(), source.segment(), options.bytes());
+      int psn = 0xffffff;
+      Endpoint left = new Endpoint(NAMES[0], a, IPV4[0], IPV6[0], random.nextInt() & psn);
+      Endpoint right = new Endpoint(NAMES[1], b, IPV4[1], IPV6[1], random.nextInt() & psn);
+      left.connect(right.address());
+      right.connect(left.address());
+      MemoryRegion sourceRegion = register(left, source, SOURCE_ADDRESS);
+      MemoryRegion sinkRegion =
+          register(
+              right,
+              sink,
+              SINK_ADDRESS,
+              Access.LOCAL_WRITE,
+              Access.REMOTE_WRITE,
+              Access.REMOTE_READ);
+      MemoryRegion backRegion = register(left, back, BACK_ADDRESS, Access.LOCAL_WRITE);
+      line(
+          "Connected: QP %d and %d over IPv4, QP %d and %d over IPv6",
+          left.control().qpn(), right.control().qpn(), left.data().qpn(), right.data().qpn());
+      summary.regions(sourceRegion, sinkRegion, backRegion);
+      Transfer transfer =
+          new Transfer(
+              left, right, sourceRegion, sinkRegion, backRegion, simulation, out, terminal);
+      transfer.run(summary);
+      summary.hashes(
+          FileSource.sha256(source.segment(), options.bytes()),
+          FileSource.sha256(sink.segment(), options.bytes()),
+          FileSource.sha256(back.segment(), options.bytes()));
+      summary.counters(a.usage(), b.usage(), simulation.statistics(0), simulation.statistics(1));
+      left.closeMessages();
+      right.closeMessages();
+      return summary.hashesAgree();
+    }
+  }
+
+  private MemoryRegion register(Endpoint side, DmaMemory memory, long address, Access... access) {
+    return side.domain()
+        .registerMemory(memory, 0, options.bytes(), address, PbleLevels.ANY, access);
+  }
+
+  private RdmaDevice bringUp(int side, PciFunction function, long seed) {
+    line("");
+    line("Function %s (%s)", NAMES[side], function.address());
+    DeviceConfig config =
+        DeviceConfig.defaults()
+            .withMacAddress(MACS[side])
+            .withPbleChunkPages(PBLE_CHUNK_PAGES)
+            .withSeed(seed);
+    return RdmaDevice.open(function, config, this::stage);
+  }
+
+  private void stage(String name, String detail, long nanos) {
+    line("  %-15s %9.1f us  %s", name, nanos / 1e3, detail);
+  }
+
+  private void line(String format, Object... arguments) {
+    out.printf(Locale.ROOT, format + "%n", arguments);
+    out.flush();
+  }
+}

@@ -1,0 +1,121 @@
+package irdma4j.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code irdma demo}: two simulated cards come up from cold and move a file by RDMA. */
+@Command(
+    name = "demo",
+    mixinStandardHelpOptions = true,
+    description =
+        "Brings two simulated E810s up from cold, moves a file from one to the other by RDMA WRITE"
+            + " and back by RDMA READ, and compares SHA-256 of all three copies.")
+final class DemoCommand implements Callable<Integer> {
+  private static final int MAX_LOSS = 90;
+  private static final long MAX_BYTES = 1L << 30;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "FILE",
+      description = "The file to move. Default: the JDK's own modules file.")
+  private @Nullable Path file;
+
+  @Option(
+      names = "--size",
+      paramLabel = "BYTES",
+      converter = ByteSize.class,
+      description =
+          "How much to move, such as 256M: the beginning of the file, or the file over and over."
+              + " Default: the whole file. At most 1G.")
+  private @Nullable Long size;
+
+  @Option(
+      names = "--pcap",
+      paramLabel = "OUT.pcapng",
+      description = "Write every frame on the wire to this file.")
+  private @Nullable Path pcap;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description =
+          "Run in virtual time, with all chance from this seed: the same seed gives the same frames"
+              + " at the same times.")
+  private @Nullable Long seed;
+
+  @Option(
+      names = "--loss",
+      paramLabel = "PERCENT",
+      description = "Lose this share of the frames, 0 to 90. Default: ${DEFAULT-VALUE}.",
+      defaultValue = "0")
+  private double loss;
+
+  @Override
+  public Integer call() throws IOException {
+    DemoOptions options = check();
+    PrintWriter out = spec.commandLine().getOut();
+    return new Demo(options, out, System.console() != null && System.console().isTerminal()).run()
+        ? 0
+        : 1;
+  }
+
+  private DemoOptions check() throws IOException {
+    if (!(loss >= 0 && loss <= MAX_LOSS)) {
+      throw new UserError("--loss %s: give a percentage from 0 to %d".formatted(loss, MAX_LOSS));
+    }
+    Path source = file != null ? file : Path.of(System.getProperty("java.home"), "lib", "modules");
+    if (!Files.exists(source)) {
+      throw new UserError(source + ": no such file");
+    }
+    if (!Files.isRegularFile(source)) {
+      throw new UserError(source + ": not a file");
+    }
+    if (!Files.isReadable(source)) {
+      throw new UserError(source + ": not readable");
+    }
+    long available = Files.size(source);
+    if (available == 0) {
+      throw new UserError(source + ": the file is empty, so there is nothing to move");
+    }
+    long bytes = size != null ? size : available;
+    if (bytes < 1 || bytes > MAX_BYTES) {
+      throw new UserError(
+          (size != null ? "--size " : source + ": ")
+              + bytes
+              + " bytes: from 1 to "
+              + MAX_BYTES
+              + " can be moved; give --size to move a part");
+    }
+    if (pcap != null) {
+      checkWritable(pcap);
+    }
+    long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong() >>> 1;
+    return new DemoOptions(source, bytes, pcap, seed != null, chosen, loss);
+  }
+
+  private static void checkWritable(Path path) {
+    Path parent = path.toAbsolutePath().getParent();
+    if (Files.isDirectory(path)) {
+      throw new UserError("--pcap " + path + ": that is a folder");
+    }
+    if (parent == null || !Files.isDirectory(parent)) {
+      throw new UserError("--pcap " + path + ": its folder does not exist");
+    }
+    if (!Files.isWritable(Files.exists(path) ? path : parent)) {
+      throw new UserError("--pcap " + path + ": not writable");
+    }
+  }
+}

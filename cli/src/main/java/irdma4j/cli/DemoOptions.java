@@ -1,0 +1,17 @@
+package irdma4j.cli;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the demo is to do, checked.
+ *
+ * @param file the data, a file of at least one byte
+ * @param bytes how many bytes to move: the file's beginning, or the file again and again
+ * @param pcap where the frames are written, or null
+ * @param stepped run in virtual time on one thread, so that a seed gives the same run again
+ * @param seed of everything that is left to chance
+ * @param lossPercent share of frames that are lost, 0 to 90
+ */
+record DemoOptions(
+    Path file, long bytes, @Nullable Path pcap, boolean stepped, long seed, double lossPercent) {}
