@@ -2,4 +2,6 @@
 module irdma4j.tests {
   requires static transitive org.jspecify;
   requires transitive irdma4j.uapi;
+
+  exports irdma4j.tests;
 }

@@ -22,18 +22,24 @@ public final class CompletionQueue implements AutoCloseable {
   private final RdmaDevice device;
   private final int id;
   private final int ceqId;
-  private final DmaMemory memory;
+  private final DmaBundle bundle;
   private final DmaMemory shadow;
   private final CompletionRing ring;
   private boolean event;
   private boolean closed;
 
   private CompletionQueue(
-      RdmaDevice device, int id, int ceqId, DmaMemory memory, DmaMemory shadow, int entries) {
+      RdmaDevice device,
+      int id,
+      int ceqId,
+      DmaBundle bundle,
+      DmaMemory memory,
+      DmaMemory shadow,
+      int entries) {
     this.device = device;
     this.id = id;
     this.ceqId = ceqId;
-    this.memory = memory;
+    this.bundle = bundle;
     this.shadow = shadow;
     this.ring =
         new CompletionRing(
@@ -58,12 +64,12 @@ public final class CompletionQueue implements AutoCloseable {
       throw new IllegalArgumentException("CEQ " + ceqId + ": there are " + device.ceqCount());
     }
     int id = device.cqIds().take();
-    DmaMemory memory = null;
-    DmaMemory shadow = null;
+    DmaBundle bundle = new DmaBundle(device.function());
     try {
-      memory = device.function().allocateDma(entries * ENTRY, 256);
-      shadow = device.function().allocateDma(CqShadow.SIZE, 128);
-      CompletionQueue queue = new CompletionQueue(device, id, ceqId, memory, shadow, (int) entries);
+      DmaMemory memory = bundle.allocate(entries * ENTRY, 256);
+      DmaMemory shadow = bundle.allocate(CqShadow.SIZE, 128);
+      CompletionQueue queue =
+          new CompletionQueue(device, id, ceqId, bundle, memory, shadow, (int) entries);
       device
           .control()
           .execute(
@@ -87,12 +93,7 @@ public final class CompletionQueue implements AutoCloseable {
                   false));
       return queue;
     } catch (RuntimeException e) {
-      if (shadow != null) {
-        shadow.close();
-      }
-      if (memory != null) {
-        memory.close();
-      }
+      bundle.close();
       device.cqIds().giveBack(id);
       throw e;
     }
@@ -170,8 +171,7 @@ public final class CompletionQueue implements AutoCloseable {
                   false,
                   false));
     } finally {
-      shadow.close();
-      memory.close();
+      bundle.close();
       device.cqIds().giveBack(id);
     }
   }

@@ -31,6 +31,7 @@ final class ControlCompletions {
 
   private final Bar bar;
   private final DeviceClock clock;
+  private final DmaBundle bundle;
   private final DmaMemory memory;
   private final DmaMemory shadow;
   private final EventRing ring;
@@ -40,8 +41,9 @@ final class ControlCompletions {
   ControlCompletions(PciFunction function, Bar bar) {
     this.bar = bar;
     this.clock = function.clock();
-    this.memory = function.allocateDma((long) ENTRIES * ENTRY, 256);
-    this.shadow = function.allocateDma(CqShadow.SIZE, 128);
+    this.bundle = new DmaBundle(function);
+    this.memory = bundle.allocate((long) ENTRIES * ENTRY, 256);
+    this.shadow = bundle.allocate(CqShadow.SIZE, 128);
     this.ring = new EventRing(memory.segment(), ENTRIES, ENTRY);
     this.waiter = clock::pause;
   }
@@ -120,7 +122,6 @@ final class ControlCompletions {
   }
 
   void close() {
-    shadow.close();
-    memory.close();
+    bundle.close();
   }
 }

@@ -40,6 +40,7 @@ final class ControlQueue implements SegmentProgrammer {
   private final Bar bar;
   private final DeviceClock clock;
   private final DeviceConfig config;
+  private final DmaBundle bundle;
   private final DmaMemory context;
   private final DmaMemory memory;
   private final DmaMemory sdBuffer;
@@ -53,9 +54,10 @@ final class ControlQueue implements SegmentProgrammer {
     this.bar = bar;
     this.clock = function.clock();
     this.config = config;
-    this.context = function.allocateDma(CqpHostContext.SIZE, 512);
-    this.memory = function.allocateDma(SLOTS * 64L, 512);
-    this.sdBuffer = function.allocateDma((long) SLOTS * SD_BUFFER, SD_BUFFER);
+    this.bundle = new DmaBundle(function);
+    this.context = bundle.allocate(CqpHostContext.SIZE, 512);
+    this.memory = bundle.allocate(SLOTS * 64L, 512);
+    this.sdBuffer = bundle.allocate((long) SLOTS * SD_BUFFER, SD_BUFFER);
     this.ring = new ControlRing(memory.segment(), SLOTS);
   }
 
@@ -119,9 +121,7 @@ final class ControlQueue implements SegmentProgrammer {
       }
     } finally {
       up = false;
-      sdBuffer.close();
-      memory.close();
-      context.close();
+      bundle.close();
     }
   }
 
