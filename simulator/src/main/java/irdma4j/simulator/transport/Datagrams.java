@@ -1,31 +1,154 @@
 package irdma4j.simulator.transport;
 
+import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.SqWqe;
+import irdma4j.simulator.device.AddressHandle;
+import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** The unreliable datagram service of UD queue pairs, QP 1 included. */
+/**
+ * The unreliable datagram service. A datagram is done when it is on the wire; one that finds no
+ * receive WQE, or brings another Q_Key, is dropped. Source of the rules: InfiniBand Architecture
+ * Specification, volume 1, 9.8.3 and 10.2.5.
+ */
 final class Datagrams {
   /** Room before the payload of a receive: a GRH, or 20 bytes of nothing and an IPv4 header. */
-  private static final int GRH = 40;
+  static final int GRH = 40;
+
+  private static final int IPV4_HEADER = 20;
 
   private final DeviceServices services;
   private final Core core;
-  private final Responder responder;
-  private final MemorySegment grh = Arena.ofAuto().allocate(GRH, 8);
+  private final MemorySegment empty = Arena.ofAuto().allocate(GRH, 8);
 
-  Datagrams(Core core, Responder responder) {
+  Datagrams(Core core) {
     this.core = core;
     this.services = core.services;
-    this.responder = responder;
   }
 
-  int run(QpState qp, int budget) {
-    return budget;
+  /**
+   * Sends one datagram.
+   *
+   * @return 0, or the asynchronous event code that says why not
+   */
+  int send(QpState qp, SendWork work) {
+    if (!work.isSend() || work.invalidates()) {
+      return AeCode.WQE_UNEXPECTED_OPCODE.code();
+    }
+    if (work.length > qp.mtu) {
+      return AeCode.UDA_XMIT_DGRAM_TOO_LONG.code();
+    }
+    AddressHandle handle = services.addressHandle((int) SqWqe.AHID.decode(work.header));
+    if (handle == null) {
+      return AeCode.INVALID_AH_ENTRY.code();
+    }
+    if (handle.pdId() != qp.pdId) {
+      return AeCode.UDA_XMIT_BAD_PD.code();
+    }
+    long mac = services.arpMac(handle.arpIndex());
+    if (mac < 0) {
+      return AeCode.INVALID_ARP_ENTRY.code();
+    }
+    RoceFrame frame = core.output.frame;
+    address(frame, handle, mac);
+    frame.udpSource = qp.sourcePort;
+    frame.udpDestination = RoceFrame.UDP_PORT;
+    frame.opcode = work.immediateValid ? BthOpcode.UD_SEND_ONLY_IMMEDIATE : BthOpcode.UD_SEND_ONLY;
+    frame.solicited = work.solicited();
+    frame.pkey = qp.pkey;
+    frame.destinationQp = (int) SqWqe.DESTQPN.decode(work.word2);
+    frame.ackRequest = false;
+    frame.psn = qp.nextPsn;
+    int key = (int) SqWqe.DESTQKEY.decode(work.word2);
+    // A Q_Key with its highest bit set may only be used by way of the queue pair's own.
+    frame.qkey = key < 0 ? qp.qkey : key;
+    frame.sourceQp = qp.id;
+    frame.immediate = work.immediate;
+    frame.payloadLength = (int) work.length;
+    core.output.headers();
+    if (!work.gather(services, 0, frame.payloadLength, core.output.memory, frame.payloadOffset)) {
+      return Core.fault();
+    }
+    core.output.send();
+    qp.nextPsn = Psn.add(qp.nextPsn, 1);
+    qp.highestPsn = qp.nextPsn;
+    qp.unackedPsn = qp.nextPsn;
+    return 0;
   }
 
-  boolean receive(QpState qp, RoceFrame frame, MemorySegment memory) {
-    return false;
+  private static void address(RoceFrame frame, AddressHandle handle, long mac) {
+    frame.destinationMac = mac;
+    frame.sourceMac = handle.sourceMac();
+    frame.vlanTag = handle.insertVlan() ? handle.vlanTag() : RoceFrame.NO_VLAN;
+    frame.ipv4 = handle.ipv4();
+    frame.trafficClass = handle.trafficClass();
+    frame.hopLimit = handle.hopLimit();
+    frame.flowLabel = handle.flowLabel();
+    frame.destinationIpLow = Integer.toUnsignedLong(handle.destination3());
+    frame.sourceIpLow = Integer.toUnsignedLong(handle.source3());
+    frame.destinationIpHigh = 0;
+    frame.sourceIpHigh = 0;
+    if (!frame.ipv4) {
+      frame.destinationIpLow |= (long) handle.destination2() << 32;
+      frame.destinationIpHigh = join(handle.destination0(), handle.destination1());
+      frame.sourceIpLow |= (long) handle.source2() << 32;
+      frame.sourceIpHigh = join(handle.source0(), handle.source1());
+    }
+  }
+
+  private static long join(int high, int low) {
+    return (long) high << 32 | Integer.toUnsignedLong(low);
+  }
+
+  /**
+   * Takes a datagram.
+   *
+   * @return false if it is dropped
+   */
+  boolean receive(QpState qp, RoceFrame frame, MemorySegment memory, Responder responder) {
+    boolean known =
+        frame.opcode == BthOpcode.UD_SEND_ONLY || frame.opcode == BthOpcode.UD_SEND_ONLY_IMMEDIATE;
+    if (!known
+        || frame.qkey != qp.qkey
+        || frame.payloadLength > qp.mtu
+        || !responder.takeReceive(qp)) {
+      return false;
+    }
+    int bytes = GRH + frame.payloadLength;
+    if (bytes > qp.receive.capacity) {
+      core.failReceive(qp, AeCode.DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER.code());
+      return true;
+    }
+    int code;
+    if (frame.ipv4) {
+      code = scatter(qp, 0, empty, 0, GRH - IPV4_HEADER);
+      if (code == 0) {
+        code = scatter(qp, GRH - IPV4_HEADER, memory, frame.ipOffset, IPV4_HEADER);
+      }
+    } else {
+      code = scatter(qp, 0, memory, frame.ipOffset, GRH);
+    }
+    if (code == 0) {
+      code = scatter(qp, GRH, memory, frame.payloadOffset, frame.payloadLength);
+    }
+    if (code != 0) {
+      core.failReceive(qp, code < 0 ? Core.fault() : code);
+      return true;
+    }
+    CompletionEntry completion = responder.receiveCompletion(qp, frame, bytes);
+    completion.ipv4 = frame.ipv4;
+    completion.sourceQpn = frame.sourceQp;
+    completion.sourceMacValid = true;
+    completion.sourceMac = frame.sourceMac;
+    services.complete(qp.receiveCq, completion);
+    return true;
+  }
+
+  private int scatter(QpState qp, long offset, MemorySegment source, long from, int count) {
+    return qp.receive.scatter(services, qp.pdId, qp.id, offset, source, from, count);
   }
 }

@@ -27,9 +27,11 @@ final class Requester {
 
   private final Core core;
   private final DeviceServices services;
+  private final Datagrams datagrams;
 
-  Requester(Core core) {
+  Requester(Core core, Datagrams datagrams) {
     this.core = core;
+    this.datagrams = datagrams;
     this.services = core.services;
   }
 
@@ -48,18 +50,17 @@ final class Requester {
         break;
       }
       byte kind = qp.inFlight.kind(qp.cursor);
-      if (kind == InFlight.KIND_LOCAL) {
-        if (!runLocal(qp)) {
-          break;
-        }
-      } else {
-        if (!services.transmitReady()) {
-          break;
-        }
-        boolean sent = kind == InFlight.KIND_READ ? sendReadRequest(qp) : sendPacket(qp);
-        if (!sent) {
-          break;
-        }
+      if (qp.work.carriesData() && !services.transmitReady()) {
+        break;
+      }
+      boolean done =
+          switch (kind) {
+            case InFlight.KIND_LOCAL -> runLocal(qp);
+            case InFlight.KIND_READ -> sendReadRequest(qp);
+            default -> sendPacket(qp);
+          };
+      if (!done) {
+        break;
       }
       left--;
     }
@@ -101,13 +102,13 @@ final class Requester {
     if (code == 0 && work.carriesData()) {
       code = work.checkLocal(services, qp.pdId, qp.id);
     }
-    if (code == 0 && work.isRead() && qp.readsOut == 0) {
+    if (code == 0 && work.isRead() && qp.readsOut == 0 && qp.type != QpState.TYPE_UD) {
       code = AeCode.RDMA_READ_WHILE_ORD_ZERO.code();
     }
     byte kind = InFlight.KIND_LOCAL;
     int packets = 0;
     int ssn = qp.nextSsn;
-    if (code == 0 && work.carriesData()) {
+    if (code == 0 && work.carriesData() && qp.type != QpState.TYPE_UD) {
       kind = work.isRead() ? InFlight.KIND_READ : InFlight.KIND_REQUEST;
       packets = qp.packetsOf(work.length);
       qp.nextSsn = Psn.add(qp.nextSsn, 1);
@@ -171,7 +172,7 @@ final class Requester {
     SendWork work = qp.work;
     long entry = qp.cursor;
     boolean fresh = entry >= qp.frontier;
-    if (fresh) {
+    if (fresh && qp.type != QpState.TYPE_UD) {
       if (work.localFence && entry != qp.inFlight.head) {
         return false;
       }
@@ -316,7 +317,7 @@ final class Requester {
     qp.frontier = Math.max(qp.frontier, qp.cursor);
   }
 
-  /** Does the work at the cursor that needs no packet. */
+  /** Does the work at the cursor that waits for no answer: local operations and datagrams. */
   private boolean runLocal(QpState qp) {
     boolean fresh = qp.cursor >= qp.frontier;
     if (fresh) {
@@ -335,6 +336,9 @@ final class Requester {
 
   private int local(QpState qp, SendWork work) {
     SqOpcode opcode = work.opcode;
+    if (work.carriesData()) {
+      return datagrams.send(qp, work);
+    }
     if (opcode == SqOpcode.NOP) {
       return 0;
     }

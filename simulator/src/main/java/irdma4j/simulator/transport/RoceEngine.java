@@ -38,9 +38,9 @@ public final class RoceEngine implements QueueEngine {
   public RoceEngine(DeviceServices services) {
     this.services = services;
     this.core = new Core(services);
-    this.requester = new Requester(core);
+    this.datagrams = new Datagrams(core);
+    this.requester = new Requester(core, datagrams);
     this.responder = new Responder(core);
-    this.datagrams = new Datagrams(core, responder);
   }
 
   private @Nullable QpState find(int qpId) {
@@ -155,7 +155,7 @@ public final class RoceEngine implements QueueEngine {
       return false;
     }
     if (qp.type == QpState.TYPE_UD) {
-      return datagrams.receive(qp, frame, memory);
+      return datagrams.receive(qp, frame, memory, responder);
     }
     if (!BthOpcode.isReliable(frame.opcode) || !isFromPeer(qp)) {
       return false;
@@ -193,7 +193,7 @@ public final class RoceEngine implements QueueEngine {
       qp.queued = false;
       int left = responder.run(qp, BURST);
       if (left > 0) {
-        left = qp.type == QpState.TYPE_UD ? datagrams.run(qp, left) : requester.run(qp, left);
+        left = requester.run(qp, left);
       }
       requester.drained(qp);
       boolean blocked = !services.transmitReady();

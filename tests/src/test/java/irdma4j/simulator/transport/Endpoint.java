@@ -102,7 +102,7 @@ final class Endpoint {
       set(RoceContext.LOCAL_IPADDR0, 0xfd000000L);
       set(RoceContext.DESTIPADDR0, 0xfd000000L);
     }
-    set(RoceContext.LOCAL_IPADDR3, 0x0a000001L + function.mac - 0x0200_0000_0010L);
+    set(RoceContext.LOCAL_IPADDR3, 0x0a000001L + function.port);
     set(RoceContext.DESTIPADDR3, 0x0a000001L + remotePort);
     set(RoceContext.SNDMSS, s.mtu);
     if (s.vlan >= 0) {

@@ -50,11 +50,14 @@ final class FakeFunction implements DeviceServices {
   final Map<Integer, Region> regions = new HashMap<>();
   final Map<Integer, CompletionRingMemory> queues = new HashMap<>();
   final Map<Integer, AddressHandle> handles = new HashMap<>();
-  final long mac;
+  long mac;
   long timer = Long.MAX_VALUE;
 
+  /** Runs after the device has written a word of host memory. */
+  @Nullable Runnable onHostWordWritten;
+
   private final Fabric fabric;
-  private final int port;
+  final int port;
   private long free = 64;
   private int nextStag = 0x100;
 
@@ -120,6 +123,10 @@ final class FakeFunction implements DeviceServices {
   @Override
   public boolean writeHostWord(long iova, long value) {
     LittleEndian.setLongRelease(host, iova, value);
+    Runnable after = onHostWordWritten;
+    if (after != null) {
+      after.run();
+    }
     return true;
   }
 

@@ -59,7 +59,7 @@ class RcTrafficTest {
   private static final class Side {
     final Endpoint end;
     final FakeFunction function;
-    FakeFunction peer;
+    Side other;
     final Deque<Runnable> sends = new ArrayDeque<>();
     final Deque<Runnable> receives = new ArrayDeque<>();
     final List<Message> messages = new ArrayList<>();
@@ -72,9 +72,16 @@ class RcTrafficTest {
       this.function = end.function;
     }
 
+    /** Takes completions; what they announce must be in place by then. */
     void poll() {
       for (Endpoint.Done done : end.poll()) {
-        (done.send() ? sent : received).add(done);
+        if (done.send()) {
+          sent.add(done);
+          arrived(messages.get((int) done.wrId() - 1000), this);
+        } else {
+          arrived(expectedReceives.get(received.size()), other);
+          received.add(done);
+        }
       }
     }
   }
@@ -109,7 +116,7 @@ class RcTrafficTest {
   private static void prepare(SplittableRandom random, Side side, Side other, int mtu, int count) {
     FakeFunction a = side.function;
     FakeFunction b = other.function;
-    side.peer = b;
+    side.other = other;
     for (int i = 0; i < count; i++) {
       Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
       boolean inline = kind == Kind.SEND_INLINE || kind == Kind.WRITE_INLINE;
@@ -222,6 +229,8 @@ class RcTrafficTest {
     second.remotePsn = first.localPsn;
     second.readsOut = first.readsOut;
     second.readsIn = 0;
+    first.retries = random.nextInt(3) == 0 ? 1 : 7;
+    second.retries = first.retries;
     Endpoint[] ends = Endpoint.pair(fabric, first, second);
     Side left = new Side(ends[0]);
     Side right = new Side(ends[1]);
@@ -325,6 +334,14 @@ class RcTrafficTest {
     }
     long at = MemorySegment.mismatch(expected, rings, peers.length, actual, rings, peers.length);
     assertEquals(-1, at, "a byte outside every target changed");
+  }
+
+  private static void arrived(Message message, Side sender) {
+    FakeFunction near = sender.function;
+    FakeFunction far = sender.other.function;
+    MemorySegment source = near.slice(message.from(), message.bytes());
+    MemorySegment target = far.slice(message.to(), message.bytes());
+    assertEquals(-1, source.mismatch(target), () -> message + " is not whole");
   }
 
   private static void compare(
