@@ -92,14 +92,14 @@ public record CardProfile(
     limits.put(HmcObject.TIMER, 0x800L);
     limits.put(HmcObject.FSIMC, 0x100L);
     limits.put(HmcObject.FSIAV, 0x400L);
-    limits.put(HmcObject.PBLE, 0x80000L);
+    limits.put(HmcObject.PBLE, 0x400000L);
     limits.put(HmcObject.RRF, 0x8000L);
     limits.put(HmcObject.RRFFL, 0x4000L);
     limits.put(HmcObject.HDR, 0x400L);
-    limits.put(HmcObject.MD, 0x1000L);
+    limits.put(HmcObject.MD, 0x100L);
     limits.put(HmcObject.OOISC, 0x8000L);
     limits.put(HmcObject.OOISCFFL, 0x4000L);
-    return new CardProfile(20, limits, e810Sizes(), 2, 2, 2, 2, 1, 64, 16, 16, 1, 57);
+    return new CardProfile(20, limits, e810Sizes(), 2, 2, 2, 2, 1, 64, 8, 16, 1, 57);
   }
 
   private static Map<HmcObject, Integer> e810Sizes() {
@@ -117,7 +117,7 @@ public record CardProfile(
     bits.put(HmcObject.RRF, 6);
     bits.put(HmcObject.HDR, 6);
     bits.put(HmcObject.MD, 6);
-    bits.put(HmcObject.OOISC, 6);
+    bits.put(HmcObject.OOISC, 5);
     return bits;
   }
 

@@ -22,8 +22,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Engine implements AutoCloseable {
   private static final int SPINS_BEFORE_PARKING = 2000;
-  private static final int RUNS_BETWEEN_CLOCK_READS = 16;
+  private static final int RUNS_BETWEEN_CLOCK_READS = 4;
+  private static final int FRAMES_AT_ONCE = 32;
+  private static final long LATEST_TIMER = 20_000_000;
   private static final long SHORTEST_PARK = 50_000;
+  private static final long SHORTEST_WAIT = 1_000;
   private static final long LONGEST_PARK = 1_000_000_000;
   private static final long READ_NANOS = 1_000;
   private static final long SMALLEST_PAUSE = 100;
@@ -106,7 +109,7 @@ final class Engine implements AutoCloseable {
       if (++spins < SPINS_BEFORE_PARKING) {
         Thread.onSpinWait();
       } else {
-        Thread.yield();
+        LockSupport.parkNanos(this, SHORTEST_WAIT);
       }
     }
     checkAlive();
@@ -238,13 +241,23 @@ final class Engine implements AutoCloseable {
     return next;
   }
 
+  /**
+   * One turn: each device, then frames that have arrived, then timers. A timer waits while frames
+   * that have arrived are still to be handed over, so that an engine that is behind does not take
+   * its own delay for a loss.
+   */
   private boolean runOnce() {
     boolean worked = false;
     for (Device device : devices) {
       worked |= device.run();
-      worked |= device.runTimer(now);
     }
-    worked |= link.deliver(now, receiver);
+    for (int i = 0; i < FRAMES_AT_ONCE && link.deliver(now, receiver); i++) {
+      worked = true;
+    }
+    long late = link.nextArrival() > now ? 0 : LATEST_TIMER;
+    for (Device device : devices) {
+      worked |= device.runTimer(now - late);
+    }
     if (stepped && worked && ++runsAtThisTime > MOST_RUNS_AT_ONE_TIME) {
       throw new IllegalStateException("the devices never rest, and time stands still at " + now);
     }

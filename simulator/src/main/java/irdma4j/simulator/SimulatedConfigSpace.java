@@ -91,7 +91,7 @@ final class SimulatedConfigSpace implements ConfigSpace {
   public synchronized void write32(int offset, int value) {
     check(offset, 4);
     if (offset == BAR0) {
-      put32(BAR0, value & (int) -Device.BAR_BYTES | MEMORY_64_PREFETCHABLE);
+      put32(BAR0, (value & (int) -Device.BAR_BYTES) | MEMORY_64_PREFETCHABLE);
     } else if (offset == BAR0 + 4) {
       put32(BAR0 + 4, value);
     } else {

@@ -201,8 +201,8 @@ final class ControlOperations {
       return ControlStatus.DMA_FAULT;
     }
     HmcObject[] objects = HmcObject.values();
-    long[] counts = new long[objects.length];
-    long[] bases = new long[objects.length];
+    long[] counts = new long[HmcWalk.IDS];
+    long[] bases = new long[HmcWalk.IDS];
     long end = 0;
     for (HmcObject object : objects) {
       if (object != HmcObject.PBLE) {
@@ -215,13 +215,13 @@ final class ControlOperations {
     }
     for (HmcObject object : objects) {
       // The driver may give PBLEs the segments that are left over, beyond their limit.
-      if (object != HmcObject.PBLE && counts[object.ordinal()] > profile.limit(object)) {
+      if (object != HmcObject.PBLE && counts[object.id()] > profile.limit(object)) {
         return ControlStatus.BAD_PARAMETER;
       }
     }
     buffer.asSlice(0, FpmCommitBuffer.SIZE).fill((byte) 0);
     for (HmcObject object : objects) {
-      int i = object.ordinal();
+      int i = object.id();
       hmc.place(object, bases[i], counts[i]);
       FpmCommitBuffer.COUNT.set(buffer, object.commitOffset(), counts[i]);
       FpmCommitBuffer.BASE.set(buffer, object.commitOffset(), bases[i] / FpmCommitBuffer.BASE_UNIT);
@@ -237,8 +237,8 @@ final class ControlOperations {
         (end + FpmCommitBuffer.BASE_UNIT - 1)
             / FpmCommitBuffer.BASE_UNIT
             * FpmCommitBuffer.BASE_UNIT;
-    counts[object.ordinal()] = count;
-    bases[object.ordinal()] = base;
+    counts[object.id()] = count;
+    bases[object.id()] = base;
     return base + count * hmc.bytes(object);
   }
 

@@ -24,16 +24,19 @@ final class HmcWalk {
   /** The answer of {@link #translate} if there is no memory behind an address. */
   static final long FAULT = -1;
 
+  /** More than the highest id of an HMC object. */
+  static final int IDS = 32;
+
   private static final int PAGES_PER_SEGMENT = 512;
   private static final int SEGMENT_BITS = 21;
   private static final long UNKNOWN = -1;
 
   private final Iommu iommu;
   private final long[] segments;
-  private final @Nullable long[][] pages;
-  private final int[] objectBytes = new int[HmcObject.values().length];
-  private final long[] counts = new long[HmcObject.values().length];
-  private final long[] bases = new long[HmcObject.values().length];
+  private final long[] @Nullable [] pages;
+  private final int[] objectBytes = new int[IDS];
+  private final long[] counts = new long[IDS];
+  private final long[] bases = new long[IDS];
   private long hits;
   private long misses;
   private long faults;
@@ -45,14 +48,14 @@ final class HmcWalk {
     this.segments = new long[profile.maxSegments()];
     this.pages = new long[profile.maxSegments()][];
     for (HmcObject object : HmcObject.values()) {
-      objectBytes[object.ordinal()] = profile.objectBytes(object);
+      objectBytes[object.id()] = profile.objectBytes(object);
     }
   }
 
   /** Fixes where a kind of object begins and how many there are. */
   void place(HmcObject object, long base, long count) {
-    bases[object.ordinal()] = base;
-    counts[object.ordinal()] = count;
+    bases[object.id()] = base;
+    counts[object.id()] = count;
     if (object == HmcObject.PBLE) {
       pbleBase = base;
       pbleCount = count;
@@ -61,12 +64,12 @@ final class HmcWalk {
 
   /** How many objects of a kind were committed. */
   long count(HmcObject object) {
-    return counts[object.ordinal()];
+    return counts[object.id()];
   }
 
   /** Bytes of an object's slot. */
   int bytes(HmcObject object) {
-    return objectBytes[object.ordinal()];
+    return objectBytes[object.id()];
   }
 
   /** Writes a segment descriptor; the device forgets what it knew of its pages. */
@@ -88,7 +91,7 @@ final class HmcWalk {
 
   /** The IOVA of an object, or {@link #FAULT} if it was not committed or has no memory. */
   long object(HmcObject object, long index) {
-    int kind = object.ordinal();
+    int kind = object.id();
     if (index < 0 || index >= counts[kind]) {
       return fault();
     }

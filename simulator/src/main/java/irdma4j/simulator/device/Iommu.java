@@ -18,8 +18,8 @@ public final class Iommu {
   /** The lowest IOVA that can be mapped. */
   public static final long BASE = 0x10_0000_0000L;
 
-  /** Number of pages in the IOVA space: 256 GiB. */
-  public static final int PAGES = 1 << 26;
+  /** Number of pages in the IOVA space: 1 TiB. */
+  public static final int PAGES = 1 << 28;
 
   /** Bytes of a page. */
   public static final int PAGE = 4096;
