@@ -4,6 +4,7 @@ import irdma4j.driver.ring.DoorbellPolicy;
 import irdma4j.hmc.HmcProfile;
 import irdma4j.hmc.SegmentType;
 import irdma4j.pble.PblePool;
+import java.security.SecureRandom;
 
 /**
  * How a device is to be brought up. Immutable; each {@code with} method gives a changed copy.
@@ -61,7 +62,7 @@ public record DeviceConfig(
         false,
         0,
         0x02_00_00_00_00_01L,
-        System.nanoTime(),
+        new SecureRandom().nextLong(),
         5_000_000_000L);
   }
 
