@@ -562,7 +562,8 @@ final class ControlOperations {
     entry.level = level(c.pbleLevel());
     entry.pageBits = 12 + 9 * c.pageSize();
     entry.address = 0;
-    entry.length = c.length();
+    entry.length = 0;
+    entry.capacity = c.length();
     entry.physical = 0;
     entry.firstPble = c.firstPbleIndex();
     entry.parent = 0;
@@ -656,12 +657,7 @@ final class ControlOperations {
     if (entry.windows > 0) {
       return ControlStatus.OBJECT_IN_USE;
     }
-    if (!region && entry.state == Stag.VALID) {
-      Stag parent = stags.find(entry.parent >>> 8);
-      if (parent != null && parent.windows > 0) {
-        parent.windows--;
-      }
-    }
+    stags.unbind(entry);
     entry.state = Stag.FREE;
     return store(c.stagIndex(), entry);
   }

@@ -500,6 +500,16 @@ public final class Device implements DeviceServices {
   }
 
   @Override
+  public int bindWindow(long word0, long word1, long word2, long header, int pdId, int qpId) {
+    return stags.bind(word0, word1, word2, header, pdId, qpId);
+  }
+
+  @Override
+  public int fastRegister(long word0, long word1, long word2, long header, int pdId, int qpId) {
+    return stags.fastRegister(word0, word1, word2, header, pdId);
+  }
+
+  @Override
   public long arpMac(int arpIndex) {
     return operations.arpMac(arpIndex);
   }

@@ -11,6 +11,8 @@ package irdma4j.simulator.device;
  *           remote 22, virtual-address based 23, parent stag 63..32
  *   word 3  IOVA of the first page
  *   word 4  first PBLE 27..0, queue pair 55..32
+ *   word 5  bound windows
+ *   word 6  the most bytes that a fast registration may have
  * </pre>
  */
 final class Stag {
@@ -38,6 +40,7 @@ final class Stag {
   int parent;
   int qpId;
   int windows;
+  long capacity;
 
   // The page that was translated last; a page number of -1 is none.
   long cachedPage = -1;
@@ -64,6 +67,8 @@ final class Stag {
             | Integer.toUnsignedLong(parent) << 32);
     device.writeHostWord(object + 24, physical);
     device.writeHostWord(object + 32, firstPble | (long) qpId << 32);
+    device.writeHostWord(object + 40, windows);
+    device.writeHostWord(object + 48, capacity);
   }
 
   void load(Device device, long object) {
@@ -85,7 +90,8 @@ final class Stag {
     long word4 = device.readHostWord(object + 32);
     firstPble = word4 & ((1L << 28) - 1);
     qpId = (int) (word4 >>> 32) & 0xffffff;
-    windows = 0;
+    windows = (int) device.readHostWord(object + 40);
+    capacity = device.readHostWord(object + 48);
     cachedPage = -1;
   }
 }

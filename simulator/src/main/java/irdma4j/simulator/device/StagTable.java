@@ -3,6 +3,7 @@ package irdma4j.simulator.device;
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PbleEntry;
+import irdma4j.hwregs.SqWqe;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,8 @@ final class StagTable {
   private static final int NO_REMOTE = AeCode.AMP_INVALIDATE_NO_REMOTE_ACCESS_RIGHTS.code();
   private static final int TYPE_1 = AeCode.AMP_INVALIDATE_TYPE1_MW.code();
   private static final int BOUND = AeCode.AMP_INVALIDATE_MR_WITH_BOUND_WINDOWS.code();
+
+  private static final int BIND_RIGHT = 0x10;
 
   private static final int REMOTE_RIGHTS = DeviceServices.REMOTE_READ | DeviceServices.REMOTE_WRITE;
 
@@ -219,15 +222,167 @@ final class StagTable {
     if (entry.windows > 0) {
       return BOUND;
     }
-    if (entry.state == Stag.VALID && entry.kind != Stag.REGION) {
-      Stag parent = find(entry.parent >>> 8);
-      if (parent != null && parent.windows > 0) {
-        parent.windows--;
-      }
-    }
+    unbind(entry);
     entry.state = Stag.INVALID;
     store(index, entry);
     return DeviceServices.ACCESS_OK;
+  }
+
+  /** As {@link DeviceServices#fastRegister}. */
+  int fastRegister(long word0, long word1, long word2, long header, int pdId) {
+    int index = (int) SqWqe.STAGINDEX.decode(header);
+    int found = usable(index, pdId);
+    if (found != DeviceServices.ACCESS_OK) {
+      return found;
+    }
+    Stag entry = find(index);
+    if (entry == null || entry.kind != Stag.REGION) {
+      return AeCode.AMP_FASTREG_MW_STAG.code();
+    }
+    int rights = (int) SqWqe.STAGRIGHTS.decode(header);
+    int pageSize = (int) SqWqe.HPAGESIZE.decode(header);
+    int level = (int) SqWqe.LPBLSIZE.decode(header);
+    long length = SqWqe.STAGLEN.decode(word2);
+    if (entry.state == Stag.VALID) {
+      return AeCode.AMP_FASTREG_VALID_STAG.code();
+    }
+    if ((rights & REMOTE_RIGHTS) != 0 && !entry.remote) {
+      return AeCode.AMP_FASTREG_INVALID_RIGHTS.code();
+    }
+    if (length == 0 || length > entry.capacity) {
+      return AeCode.AMP_FASTREG_INVALID_LENGTH.code();
+    }
+    if (pageSize > 2 || level == 2) {
+      return AeCode.AMP_FASTREG_INVALID_PBL_HPS_CFG.code();
+    }
+    boolean addressBased = SqWqe.VABASEDTO.isSet(header);
+    int pageBits = 12 + 9 * pageSize;
+    if (!addressBased && Long.compareUnsigned(word0, 1L << pageBits) >= 0) {
+      return AeCode.AMP_FASTREG_INVALID_LENGTH.code();
+    }
+    entry.state = Stag.VALID;
+    entry.key = (int) SqWqe.STAGKEY.decode(header);
+    entry.rights = rights;
+    entry.addressBased = addressBased;
+    entry.pageBits = pageBits;
+    entry.level = level == 3 ? 2 : level;
+    entry.address = word0;
+    entry.length = length;
+    entry.physical = word1 & SqWqe.PBLADDR.mask();
+    entry.firstPble =
+        SqWqe.FIRSTPMPBLIDXHI.decode(word1) << 16 | SqWqe.FIRSTPMPBLIDXLO.decode(word2);
+    return store(index, entry) ? DeviceServices.ACCESS_OK : UNALLOCATED;
+  }
+
+  /** As {@link DeviceServices#bindWindow}. */
+  int bind(long word0, long word1, long word2, long header, int pdId, int qpId) {
+    int windowStag = (int) SqWqe.MWSTAG.decode(word1);
+    int parentStag = (int) SqWqe.PARENTMRSTAG.decode(word1);
+    int found = usable(windowStag >>> 8, pdId);
+    if (found != DeviceServices.ACCESS_OK) {
+      return found;
+    }
+    Stag window = find(windowStag >>> 8);
+    if (window == null || window.kind == Stag.REGION) {
+      return AeCode.AMP_MWBIND_OF_MR_STAG.code();
+    }
+    boolean narrow = SqWqe.MEMWINDOWTYPE.isSet(header);
+    boolean addressBased = SqWqe.VABASEDTO.isSet(header);
+    if (narrow != (window.kind == Stag.WINDOW_TYPE_1)) {
+      return AeCode.AMP_MWBIND_WRONG_TYPE.code();
+    }
+    if (!narrow && window.state == Stag.VALID) {
+      return AeCode.AMP_MWBIND_VALID_STAG.code();
+    }
+    if (narrow && !addressBased) {
+      return AeCode.AMP_MWBIND_ZERO_BASED_TYPE1_MW.code();
+    }
+    if (narrow && word2 == 0) {
+      unbind(window);
+      window.state = Stag.INVALID;
+      window.key = windowStag & 0xff;
+      return store(windowStag >>> 8, window) ? DeviceServices.ACCESS_OK : UNALLOCATED;
+    }
+    int rights = (int) SqWqe.STAGRIGHTS.decode(header);
+    int refusal = parentRefuses(parentStag, word0, word2, rights, pdId);
+    Stag parent = find(parentStag >>> 8);
+    if (refusal != DeviceServices.ACCESS_OK || parent == null) {
+      return refusal;
+    }
+    unbind(window);
+    window.state = Stag.VALID;
+    window.key = windowStag & 0xff;
+    window.rights = rights;
+    window.remote = true;
+    window.addressBased = addressBased;
+    window.address = word0;
+    window.length = word2;
+    window.parent = parentStag;
+    window.qpId = qpId;
+    parent.windows++;
+    store(parentStag >>> 8, parent);
+    return store(windowStag >>> 8, window) ? DeviceServices.ACCESS_OK : UNALLOCATED;
+  }
+
+  private int parentRefuses(int parentStag, long address, long length, int rights, int pdId) {
+    int found = usable(parentStag >>> 8, pdId);
+    Stag parent = found == DeviceServices.ACCESS_OK ? find(parentStag >>> 8) : null;
+    if (parent == null) {
+      return found == BAD_PD ? found : AeCode.AMP_MWBIND_TO_INVALID_PARENT.code();
+    }
+    if (parent.kind != Stag.REGION) {
+      return AeCode.AMP_MWBIND_TO_MW_STAG.code();
+    }
+    if (parent.state != Stag.VALID) {
+      return AeCode.AMP_MWBIND_TO_INVALID_PARENT.code();
+    }
+    if (parent.key != (parentStag & 0xff)) {
+      return BAD_KEY;
+    }
+    if ((parent.rights & BIND_RIGHT) == 0) {
+      return AeCode.AMP_MWBIND_BIND_DISABLED.code();
+    }
+    if (!parent.addressBased) {
+      return AeCode.AMP_MWBIND_TO_ZERO_BASED_STAG.code();
+    }
+    boolean writes = (rights & DeviceServices.REMOTE_WRITE) != 0;
+    if ((rights & ~REMOTE_RIGHTS) != 0
+        || (writes && (parent.rights & DeviceServices.LOCAL_WRITE) == 0)) {
+      return AeCode.AMP_MWBIND_INVALID_RIGHTS.code();
+    }
+    long offset = address - parent.address;
+    if (Long.compareUnsigned(offset, parent.length) >= 0
+        || Long.compareUnsigned(length, parent.length - offset) > 0) {
+      return AeCode.AMP_MWBIND_INVALID_BOUNDS.code();
+    }
+    return DeviceServices.ACCESS_OK;
+  }
+
+  /** Whether a stag is allocated, in the protection domain. */
+  private int usable(int index, int pdId) {
+    if (index == 0) {
+      return ZERO;
+    }
+    if (index >= hmc.count(HmcObject.MR)) {
+      return BAD_INDEX;
+    }
+    Stag entry = find(index);
+    if (entry == null || entry.state == Stag.FREE) {
+      return UNALLOCATED;
+    }
+    return entry.pdId == pdId ? DeviceServices.ACCESS_OK : BAD_PD;
+  }
+
+  /** A window lets go of its region. */
+  void unbind(Stag entry) {
+    if (entry.kind == Stag.REGION || entry.state != Stag.VALID) {
+      return;
+    }
+    Stag parent = find(entry.parent >>> 8);
+    if (parent != null && parent.windows > 0) {
+      parent.windows--;
+      store(entry.parent >>> 8, parent);
+    }
   }
 
   private @Nullable Stag mapping(int stag) {
