@@ -41,6 +41,7 @@ final class Engine implements AutoCloseable {
   private volatile boolean callsWait;
   private volatile boolean parked;
   private volatile boolean stopping;
+  private boolean ended;
   private volatile @Nullable Throwable failure;
   private long now;
   private int runsAtThisTime;
@@ -124,10 +125,11 @@ final class Engine implements AutoCloseable {
       return;
     }
     CountDownLatch done = new CountDownLatch(1);
+    boolean queued = false;
     synchronized (calls) {
-      if (stopping || failure != null) {
-        done.countDown();
-      } else {
+      if (!ended) {
+        queued = true;
+        callsWait = true;
         calls.add(
             () -> {
               try {
@@ -136,8 +138,14 @@ final class Engine implements AutoCloseable {
                 done.countDown();
               }
             });
-        callsWait = true;
       }
+    }
+    if (!queued) {
+      // Nothing runs any more, so nothing works at the same time.
+      synchronized (this) {
+        work.run();
+      }
+      return;
     }
     wake();
     boolean interrupted = false;
@@ -294,6 +302,9 @@ final class Engine implements AutoCloseable {
     } catch (Throwable e) {
       failure = e;
     } finally {
+      synchronized (calls) {
+        ended = true;
+      }
       runCalls();
     }
   }
@@ -344,9 +355,7 @@ final class Engine implements AutoCloseable {
   /** Ends the thread. */
   @Override
   public void close() {
-    synchronized (calls) {
-      stopping = true;
-    }
+    stopping = true;
     if (thread == null) {
       return;
     }

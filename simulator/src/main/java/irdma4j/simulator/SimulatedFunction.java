@@ -142,9 +142,11 @@ final class SimulatedFunction implements PciFunction {
       for (int i = 0; i < memory.pageCount(); i++) {
         iommu.map(memory.page(i), segment, (long) i * PAGE);
       }
-      memories.add(memory);
-      currentBytes += memory.size();
-      peakBytes = Math.max(peakBytes, currentBytes);
+      synchronized (memories) {
+        memories.add(memory);
+        currentBytes += memory.size();
+        peakBytes = Math.max(peakBytes, currentBytes);
+      }
       return memory;
     } catch (OutOfMemoryError | PciException e) {
       arena.close();
@@ -176,8 +178,10 @@ final class SimulatedFunction implements PciFunction {
     }
     joined(engine).call(() -> unmap(memory));
     memory.free();
-    memories.remove(memory);
-    currentBytes -= memory.size();
+    synchronized (memories) {
+      memories.remove(memory);
+      currentBytes -= memory.size();
+    }
   }
 
   private void unmap(SimulatedMemory memory) {
@@ -188,7 +192,9 @@ final class SimulatedFunction implements PciFunction {
 
   @Override
   public DmaUsage dmaUsage() {
-    return new DmaUsage(currentBytes, peakBytes, memories.size());
+    synchronized (memories) {
+      return new DmaUsage(currentBytes, peakBytes, memories.size());
+    }
   }
 
   @Override
@@ -222,7 +228,10 @@ final class SimulatedFunction implements PciFunction {
     }
     joined(interrupts).disable();
     config.setBusMaster(false);
-    List<SimulatedMemory> open = new ArrayList<>(memories);
+    List<SimulatedMemory> open;
+    synchronized (memories) {
+      open = new ArrayList<>(memories);
+    }
     joined(engine)
         .call(
             () -> {

@@ -34,9 +34,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The whole path between two simulated functions, stepped, on one thread: post, doorbell, WQE fetch,
- * packets, ICRC, wire, responder, acknowledgement, completion and poll; beside it the copies of the
- * same bytes alone.
+ * The whole path between two simulated functions, stepped, on one thread: post, doorbell, WQE
+ * fetch, packets, ICRC, wire, responder, acknowledgement, completion and poll; beside it the copies
+ * of the same bytes alone.
  *
  * <p>An operation is one message. Run with {@code -prof gc} for the bytes allocated by each.
  */
@@ -164,8 +164,7 @@ public class SimulatorBenchmark {
     for (int i = 0; i < BATCH; i++) {
       long at = (long) i * SMALL;
       receiver.postReceive(sequence, sink.lkey(), sink.address() + at, SMALL);
-      sender.postSend(
-          sequence++, source.lkey(), source.address() + at, SMALL, QueuePair.SIGNALED);
+      sender.postSend(sequence++, source.lkey(), source.address() + at, SMALL, QueuePair.SIGNALED);
     }
     sender.ring();
     await(nearQueue, BATCH);
