@@ -26,8 +26,8 @@ class LayoutProperties {
 
   /**
    * Random values, written field by field into bytes that were random before, read back as
-   * themselves, and the bits that no field owns stay. It fails if two fields of one case overlap or a
-   * field writes beyond its bits.
+   * themselves, and the bits that no field owns stay. It fails if two fields of one case overlap or
+   * a field writes beyond its bits.
    */
   @Property(tries = 3000)
   void valuesReadBackAsWritten(@ForAll("layout") Layout layout, @ForAll long seed) {
@@ -69,8 +69,7 @@ class LayoutProperties {
       boolean free =
           chosen.stream()
               .noneMatch(
-                  other ->
-                      other.offset() == field.offset() && (other.mask() & field.mask()) != 0);
+                  other -> other.offset() == field.offset() && (other.mask() & field.mask()) != 0);
       if (free) {
         chosen.add(field);
       }

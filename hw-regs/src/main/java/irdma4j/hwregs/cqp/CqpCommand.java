@@ -44,7 +44,17 @@ public sealed interface CqpCommand
         GatherStats,
         AllocateMw,
         CreateAddressHandle,
-        DestroyAddressHandle {
+        ModifyAddressHandle,
+        DestroyAddressHandle,
+        CreateMulticastGroup,
+        ModifyMulticastGroup,
+        DestroyMulticastGroup,
+        ManagePushPage,
+        ManageHmcFunctionTable,
+        ManageApbvt,
+        ManageQuadHash,
+        ManageWorkSchedNode,
+        SetUserPriorityMap {
 
   /** The operation. */
   CqpOpcode opcode();
@@ -90,39 +100,36 @@ public sealed interface CqpCommand
               : AddLocalMac.decode(wqe, base);
       case MANAGE_ARP ->
           AddArp.isAdd(wqe, base) ? AddArp.decode(wqe, base) : DeleteArp.decode(wqe, base);
+      case MANAGE_PUSH_PAGES -> ManagePushPage.decode(wqe, base);
       case QUERY_RDMA_FEATURES -> QueryRdmaFeatures.decode(wqe, base);
       case UPLOAD_CONTEXT -> UploadContext.decode(wqe, base);
       case ALLOCATE_LOC_MAC_TABLE_ENTRY -> AllocateLocalMac.decode(wqe, base);
+      case MANAGE_HMC_PM_FUNC_TABLE -> ManageHmcFunctionTable.decode(wqe, base);
       case CREATE_CEQ -> CreateCeq.decode(wqe, base);
       case DESTROY_CEQ -> DestroyCeq.decode(wqe, base);
       case CREATE_AEQ -> CreateAeq.decode(wqe, base);
       case DESTROY_AEQ -> DestroyAeq.decode(wqe, base);
       case CREATE_ADDR_HANDLE -> CreateAddressHandle.decode(wqe, base);
+      case MODIFY_ADDR_HANDLE -> ModifyAddressHandle.decode(wqe, base);
       case DESTROY_ADDR_HANDLE -> DestroyAddressHandle.decode(wqe, base);
       case UPDATE_PE_SDS -> UpdatePeSds.decode(wqe, base);
       case QUERY_FPM_VAL -> QueryFpm.decode(wqe, base);
       case COMMIT_FPM_VAL -> CommitFpm.decode(wqe, base);
       case FLUSH_WQES -> FlushWqes.decode(wqe, base);
+      case MANAGE_APBVT -> ManageApbvt.decode(wqe, base);
       case NOP -> Nop.decode(wqe, base);
+      case MANAGE_QUAD_HASH_TABLE_ENTRY -> ManageQuadHash.decode(wqe, base);
+      case CREATE_MCAST_GRP -> CreateMulticastGroup.decode(wqe, base);
+      case MODIFY_MCAST_GRP -> ModifyMulticastGroup.decode(wqe, base);
+      case DESTROY_MCAST_GRP -> DestroyMulticastGroup.decode(wqe, base);
       case SUSPEND_QP -> SuspendQp.decode(wqe, base);
       case RESUME_QP -> ResumeQp.decode(wqe, base);
       case SHMC_PAGES_ALLOCATED -> StaticHmcPages.decode(wqe, base);
+      case WORK_SCHED_NODE -> ManageWorkSchedNode.decode(wqe, base);
       case MANAGE_STATS -> ManageStats.decode(wqe, base);
       case GATHER_STATS -> GatherStats.decode(wqe, base);
-      case QUERY_STAG,
-          REG_SMR,
-          MANAGE_VF_PBLE_BP,
-          MANAGE_PUSH_PAGES,
-          MANAGE_HMC_PM_FUNC_TABLE,
-          MODIFY_ADDR_HANDLE,
-          MANAGE_APBVT,
-          MANAGE_QUAD_HASH_TABLE_ENTRY,
-          CREATE_MCAST_GRP,
-          MODIFY_MCAST_GRP,
-          DESTROY_MCAST_GRP,
-          WORK_SCHED_NODE,
-          UP_MAP ->
-          null;
+      case UP_MAP -> SetUserPriorityMap.decode(wqe, base);
+      case QUERY_STAG, REG_SMR, MANAGE_VF_PBLE_BP -> null;
     };
   }
 
@@ -161,6 +168,16 @@ public sealed interface CqpCommand
         GatherStats.LAYOUT,
         AllocateMw.LAYOUT,
         CreateAddressHandle.LAYOUT,
-        DestroyAddressHandle.LAYOUT);
+        ModifyAddressHandle.LAYOUT,
+        DestroyAddressHandle.LAYOUT,
+        CreateMulticastGroup.LAYOUT,
+        ModifyMulticastGroup.LAYOUT,
+        DestroyMulticastGroup.LAYOUT,
+        ManagePushPage.LAYOUT,
+        ManageHmcFunctionTable.LAYOUT,
+        ManageApbvt.LAYOUT,
+        ManageQuadHash.LAYOUT,
+        ManageWorkSchedNode.LAYOUT,
+        SetUserPriorityMap.LAYOUT);
   }
 }
