@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
 public record CommitFpm(int hmcFunction, int bufferLength, long bufferAddress)
     implements CqpCommand {
   private static final Field HMCFNID = Field.bits("HMCFNID", 16, 5, 0, "HMC function");
-  private static final Field BUFSIZE = Field.bits("BUFSIZE", 0, 31, 0, "Bytes of the buffer");
+  private static final Field BUFSIZE = Field.bits("BUFSIZE", 24, 31, 0, "Bytes of the buffer");
   private static final Field BUFADDR = Field.word("BUFADDR", 32, "IOVA of a 176-byte buffer");
 
   /** The WQE of this operation. */
@@ -37,12 +37,12 @@ public record CommitFpm(int hmcFunction, int bufferLength, long bufferAddress)
 
   @Override
   public long encode(MemorySegment wqe, long base) {
-    long word0 = BUFSIZE.encode(Integer.toUnsignedLong(bufferLength));
     long word16 = HMCFNID.encode(Integer.toUnsignedLong(hmcFunction));
     long word32 = BUFADDR.encode(bufferAddress);
-    long header = CqpWqe.OPCODE.encode(opcode().code());
+    long header =
+        CqpWqe.OPCODE.encode(opcode().code())
+            | BUFSIZE.encode(Integer.toUnsignedLong(bufferLength));
     CqpWqe.clear(wqe, base);
-    LittleEndian.setLong(wqe, base + 0, word0);
     LittleEndian.setLong(wqe, base + 16, word16);
     LittleEndian.setLong(wqe, base + 32, word32);
     return header;
