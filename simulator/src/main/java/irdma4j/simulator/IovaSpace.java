@@ -14,10 +14,13 @@ final class IovaSpace {
 
   private final Iommu iommu;
   private final SplittableRandom random;
+  private final int pages;
   private int next;
 
-  IovaSpace(Iommu iommu, long seed) {
+  /** A space of a number of pages, at most {@link Iommu#PAGES}. */
+  IovaSpace(Iommu iommu, long seed, int pages) {
     this.iommu = iommu;
+    this.pages = pages;
     this.random = new SplittableRandom(seed);
   }
 
@@ -27,12 +30,12 @@ final class IovaSpace {
    * @param alignment in pages, a power of two
    * @return the first page's number, or -1 if no run is free
    */
-  int run(int pages, int alignment) {
+  int run(int length, int alignment) {
     int from = next;
     for (int round = 0; round < 2; round++) {
       int at = align(from, alignment);
       int runStart = at;
-      while (at >= 0 && at - runStart < pages && at < Iommu.PAGES) {
+      while (at >= 0 && at - runStart < length && at < pages) {
         if (iommu.isMapped(at)) {
           runStart = align(at + 1, alignment);
           at = runStart;
@@ -40,8 +43,8 @@ final class IovaSpace {
           at++;
         }
       }
-      if (at - runStart >= pages && runStart >= 0) {
-        next = Math.min(at + GUARD_PAGES, Iommu.PAGES);
+      if (at - runStart >= length && runStart >= 0) {
+        next = Math.min(at + GUARD_PAGES, pages);
         return runStart;
       }
       from = 0;
@@ -55,8 +58,8 @@ final class IovaSpace {
    *
    * @return the page numbers in the order of the allocation, or null if there are too few
    */
-  int @Nullable [] scatter(int pages) {
-    int slots = pages + pages / 4 + 2;
+  int @Nullable [] scatter(int count) {
+    int slots = count + count / 4 + 2;
     int base = run(slots, 1);
     if (base < 0) {
       return null;
@@ -68,13 +71,13 @@ final class IovaSpace {
     for (int i = slots - 1; i > 0; i--) {
       swap(numbers, i, random.nextInt(i + 1));
     }
-    for (int i = 1; i < pages; i++) {
+    for (int i = 1; i < count; i++) {
       int tries = i + 1;
       while (numbers[i] == numbers[i - 1] + 1) {
         swap(numbers, i, tries++);
       }
     }
-    return Arrays.copyOf(numbers, pages);
+    return Arrays.copyOf(numbers, count);
   }
 
   private static int align(int page, int alignment) {

@@ -51,7 +51,7 @@ final class SimulatedFunction implements PciFunction {
       Function<DeviceServices, QueueEngine> queueEngine) {
     this.index = index;
     this.config = new SimulatedConfigSpace(profile.vectors());
-    this.iovas = new IovaSpace(iommu, seed);
+    this.iovas = new IovaSpace(iommu, seed, Iommu.PAGES);
     this.device =
         new Device(profile, mac, iommu, counters, this::message, environment, queueEngine);
   }

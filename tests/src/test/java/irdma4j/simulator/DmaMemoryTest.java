@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import irdma4j.simulator.device.DeviceCounters;
 import irdma4j.simulator.device.Iommu;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
@@ -104,6 +105,55 @@ final class DmaMemoryTest {
       assertEquals(0, memory.iova() % Math.max(PAGE, alignment));
     }
     assertThrows(IndexOutOfBoundsException.class, () -> memory.iova(memory.size()));
+  }
+
+  /**
+   * In a space so small that it is walked through again and again: a run is free, aligned and
+   * inside, and none is found only if none is there. Fails if a mapped page counts as free.
+   */
+  @Property(tries = 200)
+  void runsAreFree(@ForAll long seed) {
+    Random random = new Random(seed);
+    int pages = 64;
+    Iommu iommu = new Iommu(new DeviceCounters());
+    IovaSpace space = new IovaSpace(iommu, seed, pages);
+    List<int[]> runs = new ArrayList<>();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment memory = arena.allocate(PAGE, PAGE);
+      for (int step = 0; step < 200; step++) {
+        if (!runs.isEmpty() && random.nextBoolean()) {
+          int[] run = runs.remove(random.nextInt(runs.size()));
+          for (int i = 0; i < run[1]; i++) {
+            iommu.unmap(run[0] + i);
+          }
+          continue;
+        }
+        int length = 1 + random.nextInt(9);
+        int alignment = 1 << random.nextInt(4);
+        boolean possible = false;
+        for (int at = 0; at + length <= pages; at += alignment) {
+          possible |= isFree(iommu, at, length);
+        }
+        int first = space.run(length, alignment);
+        assertEquals(possible, first >= 0);
+        if (possible) {
+          assertEquals(0, first % alignment);
+          assertTrue(first + length <= pages && isFree(iommu, first, length));
+          for (int i = 0; i < length; i++) {
+            iommu.map(first + i, memory, 0);
+          }
+          runs.add(new int[] {first, length});
+        }
+      }
+    }
+  }
+
+  private static boolean isFree(Iommu iommu, int first, int length) {
+    boolean free = true;
+    for (int i = 0; i < length; i++) {
+      free &= !iommu.isMapped(first + i);
+    }
+    return free;
   }
 
   /** The same seed scatters in the same way. */
