@@ -147,6 +147,11 @@ public final class Simulation implements AutoCloseable {
     }
 
     @Override
+    public boolean isPrivate() {
+      return link.isPrivate();
+    }
+
+    @Override
     public void attach(long mac) {
       link.attach(number, mac);
     }

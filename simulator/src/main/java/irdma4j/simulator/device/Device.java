@@ -81,6 +81,11 @@ public final class Device implements DeviceServices {
     /** Whether the wire takes more frames for now. */
     boolean hasRoom();
 
+    /** Whether only devices of this simulation see the frames, unchanged. */
+    default boolean isPrivate() {
+      return false;
+    }
+
     /** The device listens to another MAC address. */
     void attach(long mac);
   }
@@ -525,6 +530,11 @@ public final class Device implements DeviceServices {
     counters.bytesSent += bytes;
     traffic.sent(frame, bytes);
     environment.transmit(frame, bytes);
+  }
+
+  @Override
+  public boolean wireIsPrivate() {
+    return environment.isPrivate();
   }
 
   @Override

@@ -122,6 +122,15 @@ public interface DeviceServices {
   }
 
   /**
+   * Whether frames go to the simulation's own functions only, unseen and unchanged. The ICRC is
+   * then neither computed nor checked, since it cannot be wrong: what a virtual NIC does with
+   * checksums between guests of one host.
+   */
+  default boolean wireIsPrivate() {
+    return false;
+  }
+
+  /**
    * Binds a memory window as a BIND_MW WQE asks (layout {@code SqWqe.BIND_MW}; the words of its
    * first quantum).
    *

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 /** Builds frames and hands them to the wire. One buffer, used again for each frame. */
 final class Output {
   final RoceFrame frame = new RoceFrame();
-  final MemorySegment memory = Arena.ofAuto().allocate(RoceFrame.MAX_BYTES, 64);
+  final MemorySegment memory = RoceFrame.allocate(Arena.ofAuto(), RoceFrame.MAX_BYTES);
 
   private final DeviceServices services;
   private final Icrc icrc;
@@ -60,7 +60,8 @@ final class Output {
 
   /** Seals the frame and puts it on the wire. */
   void send() {
-    services.transmit(memory, frame.seal(memory, icrc));
+    int bytes = services.wireIsPrivate() ? frame.totalLength : frame.seal(memory, icrc);
+    services.transmit(memory, bytes);
   }
 
   /** Sends an acknowledgement, positive or negative. */

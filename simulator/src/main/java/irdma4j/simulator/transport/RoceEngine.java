@@ -151,7 +151,7 @@ public final class RoceEngine implements QueueEngine {
     if (qp == null
         || !qp.canReceive()
         || ((frame.pkey ^ qp.pkey) & PKEY_MASK) != 0
-        || !qp.icrcIgnored && !frame.icrcMatches(memory, core.icrc)) {
+        || !(qp.icrcIgnored || services.wireIsPrivate() || frame.icrcMatches(memory, core.icrc))) {
       return false;
     }
     if (qp.type == QpState.TYPE_UD) {

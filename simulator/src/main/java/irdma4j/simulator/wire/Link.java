@@ -18,8 +18,11 @@ import org.jspecify.annotations.Nullable;
  * Used on the engine's thread only.
  */
 public final class Link {
-  /** A port's frames in flight at which {@link #hasRoom} asks it to wait. */
-  public static final int HIGH_WATER = 64;
+  /**
+   * Bytes of a port's frames in flight at which {@link #hasRoom} asks it to wait: several times
+   * what the wire holds, and little enough to stay in a processor's cache.
+   */
+  public static final int HIGH_WATER = 1 << 16;
 
   private static final int PREAMBLE_FCS_GAP = 8 + 4 + 12;
   private static final int SLOT_BYTES = 9728;
@@ -42,7 +45,7 @@ public final class Link {
   private final long[] portMac;
   private final long[] busyUntil;
   private final int[] busyHundredths;
-  private final int[] sentInFlight;
+  private final long[] sentInFlight;
   private final int hundredthsPerByte;
   private final long delayNanos;
   private final LinkFaults faults;
@@ -88,7 +91,7 @@ public final class Link {
     this.busyUntil = new long[ports];
     Arrays.fill(busyUntil, Long.MIN_VALUE);
     this.busyHundredths = new int[ports];
-    this.sentInFlight = new int[ports];
+    this.sentInFlight = new long[ports];
     this.hundredthsPerByte = 800 / gigabits;
     this.delayNanos = delayNanos;
     this.faults = faults;
@@ -99,6 +102,11 @@ public final class Link {
   /** Gives a port its MAC address, a 48-bit integer. */
   public void attach(int port, long mac) {
     portMac[port] = mac;
+  }
+
+  /** Whether nothing looks at the frames on their way, and nothing changes a byte of them. */
+  public boolean isPrivate() {
+    return tap == null && faults.corrupt() == 0;
   }
 
   /** Whether few enough of a port's frames are in flight for it to go on sending. */
@@ -172,7 +180,7 @@ public final class Link {
     MemorySegment.copy(frame, 0, slot[index], 0, bytes);
     slotBytes[index] = bytes;
     slotSender[index] = sender;
-    sentInFlight[sender]++;
+    sentInFlight[sender] += bytes;
     if (draw(faults.corrupt())) {
       int at = random.nextInt(bytes);
       int flip = 1 + random.nextInt(255);
@@ -183,7 +191,7 @@ public final class Link {
   }
 
   private void release(int index) {
-    sentInFlight[slotSender[index]]--;
+    sentInFlight[slotSender[index]] -= slotBytes[index];
     free[freeCount++] = index;
   }
 
@@ -193,9 +201,9 @@ public final class Link {
     slotBytes = Arrays.copyOf(slotBytes, old + BLOCK);
     slotSender = Arrays.copyOf(slotSender, old + BLOCK);
     free = new int[old + BLOCK];
-    MemorySegment block = Arena.ofAuto().allocate((long) BLOCK * SLOT_BYTES, 64);
+    Arena arena = Arena.ofAuto();
     for (int i = 0; i < BLOCK; i++) {
-      slot[old + i] = block.asSlice((long) i * SLOT_BYTES, SLOT_BYTES);
+      slot[old + i] = RoceFrame.allocate(arena, SLOT_BYTES);
       free[freeCount++] = old + i;
     }
   }

@@ -1,5 +1,6 @@
 package irdma4j.simulator.wire;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -29,6 +30,8 @@ public final class RoceFrame {
 
   /** The don't-fragment bit of {@link #ipFragment}. */
   public static final int DONT_FRAGMENT = 0x4000;
+
+  private static final long LEAD = 64 - (14 + 20 + 8 + 12);
 
   private static final int ETHERTYPE_VLAN = 0x8100;
   private static final int ETHERTYPE_IPV4 = 0x0800;
@@ -165,6 +168,14 @@ public final class RoceFrame {
 
   /** Bytes of the whole frame without FCS. */
   public int totalLength;
+
+  /**
+   * Memory for a frame that starts ten bytes behind a multiple of 64, so that the payload of an
+   * untagged IPv4 packet starts at one and is copied fast.
+   */
+  public static MemorySegment allocate(Arena arena, long bytes) {
+    return arena.allocate(LEAD + bytes, 64).asSlice(LEAD, bytes);
+  }
 
   /** An empty frame. */
   public RoceFrame() {

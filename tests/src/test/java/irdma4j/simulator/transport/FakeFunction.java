@@ -248,6 +248,11 @@ final class FakeFunction implements DeviceServices {
   }
 
   @Override
+  public boolean wireIsPrivate() {
+    return fabric.link.isPrivate();
+  }
+
+  @Override
   public @Nullable AddressHandle addressHandle(int ahId) {
     return handles.get(ahId);
   }
