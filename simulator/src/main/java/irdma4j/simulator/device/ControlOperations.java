@@ -19,6 +19,7 @@ import irdma4j.hwregs.cqp.CreateAddressHandle;
 import irdma4j.hwregs.cqp.CreateAeq;
 import irdma4j.hwregs.cqp.CreateCeq;
 import irdma4j.hwregs.cqp.CreateCq;
+import irdma4j.hwregs.cqp.CreateMulticastGroup;
 import irdma4j.hwregs.cqp.CreateQp;
 import irdma4j.hwregs.cqp.DeallocateStag;
 import irdma4j.hwregs.cqp.DeleteArp;
@@ -27,17 +28,26 @@ import irdma4j.hwregs.cqp.DestroyAddressHandle;
 import irdma4j.hwregs.cqp.DestroyAeq;
 import irdma4j.hwregs.cqp.DestroyCeq;
 import irdma4j.hwregs.cqp.DestroyCq;
+import irdma4j.hwregs.cqp.DestroyMulticastGroup;
 import irdma4j.hwregs.cqp.DestroyQp;
 import irdma4j.hwregs.cqp.FlushWqes;
 import irdma4j.hwregs.cqp.GatherStats;
+import irdma4j.hwregs.cqp.ManageApbvt;
+import irdma4j.hwregs.cqp.ManageHmcFunctionTable;
+import irdma4j.hwregs.cqp.ManagePushPage;
+import irdma4j.hwregs.cqp.ManageQuadHash;
 import irdma4j.hwregs.cqp.ManageStats;
+import irdma4j.hwregs.cqp.ManageWorkSchedNode;
+import irdma4j.hwregs.cqp.ModifyAddressHandle;
 import irdma4j.hwregs.cqp.ModifyCq;
+import irdma4j.hwregs.cqp.ModifyMulticastGroup;
 import irdma4j.hwregs.cqp.ModifyQp;
 import irdma4j.hwregs.cqp.Nop;
 import irdma4j.hwregs.cqp.QueryFpm;
 import irdma4j.hwregs.cqp.QueryRdmaFeatures;
 import irdma4j.hwregs.cqp.RegisterMr;
 import irdma4j.hwregs.cqp.ResumeQp;
+import irdma4j.hwregs.cqp.SetUserPriorityMap;
 import irdma4j.hwregs.cqp.StaticHmcPages;
 import irdma4j.hwregs.cqp.SuspendQp;
 import irdma4j.hwregs.cqp.UpdatePeSds;
@@ -45,10 +55,8 @@ import irdma4j.hwregs.cqp.UploadContext;
 import irdma4j.simulator.CardProfile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What each control operation does to the device. An operation that cannot be done answers with a
@@ -57,10 +65,7 @@ import org.jspecify.annotations.Nullable;
 final class ControlOperations {
   private static final int OWN_FUNCTION = 0;
   private static final int SEGMENT_BITS = 21;
-  private static final int LOCAL_MACS = 64;
-  private static final int STATS_INSTANCES = 128;
   private static final int MEMORY_BUFFER_ENTRIES = 15;
-  private static final long FREE = -1;
 
   /** States of the control QP's next-state field. */
   private static final int STATE_RTS = 2;
@@ -71,13 +76,10 @@ final class ControlOperations {
   private final HmcWalk hmc;
   private final StagTable stags;
   private final CardProfile profile;
+  private final NetworkTables network;
+  private final SchedulerTables scheduler = new SchedulerTables();
   private final MemorySegment buffer = Arena.ofAuto().allocate(4096, 64);
   private final Map<Integer, QueuePairState> queuePairs = new HashMap<>();
-  private final Map<Integer, AddressHandle> addressHandles = new HashMap<>();
-  private final long[] localMacs = new long[LOCAL_MACS];
-  private final boolean[] localMacTaken = new boolean[LOCAL_MACS];
-  private final boolean[] statsTaken = new boolean[STATS_INSTANCES];
-  private long[] arp = new long[0];
   private int returnValue;
 
   ControlOperations(Device device, HmcWalk hmc, StagTable stags, CardProfile profile) {
@@ -85,17 +87,13 @@ final class ControlOperations {
     this.hmc = hmc;
     this.stags = stags;
     this.profile = profile;
-    reset();
+    this.network = new NetworkTables(device, hmc, (int) profile.limit(HmcObject.ARP));
   }
 
   void reset() {
     queuePairs.clear();
-    addressHandles.clear();
-    Arrays.fill(localMacs, FREE);
-    Arrays.fill(localMacTaken, false);
-    Arrays.fill(statsTaken, false);
-    arp = new long[(int) profile.limit(HmcObject.ARP)];
-    Arrays.fill(arp, FREE);
+    network.reset();
+    scheduler.reset();
   }
 
   /** What the last operation returns in its completion. */
@@ -103,20 +101,8 @@ final class ControlOperations {
     return returnValue;
   }
 
-  long arpMac(int index) {
-    return index >= 0 && index < arp.length ? arp[index] : FREE;
-  }
-
-  @Nullable AddressHandle addressHandle(int id) {
-    return addressHandles.get(id);
-  }
-
-  boolean queuePairExists(int id) {
-    return queuePairs.containsKey(id);
-  }
-
-  int queuePairCount() {
-    return queuePairs.size();
+  NetworkTables network() {
+    return network;
   }
 
   ControlStatus execute(CqpCommand command) {
@@ -145,19 +131,43 @@ final class ControlOperations {
       case RegisterMr c -> registerMr(c);
       case AllocateMw c -> allocateMw(c);
       case DeallocateStag c -> deallocateStag(c);
-      case AddArp c -> addArp(c);
-      case DeleteArp c -> deleteArp(c);
+      case AddArp c -> network.addArp(c);
+      case DeleteArp c -> network.deleteArp(c);
       case AllocateLocalMac c -> allocateLocalMac();
-      case AddLocalMac c -> addLocalMac(c);
-      case DeleteLocalMac c -> deleteLocalMac(c);
-      case CreateAddressHandle c -> createAddressHandle(c);
-      case DestroyAddressHandle c ->
-          addressHandles.remove(c.ahId()) == null ? ControlStatus.NO_SUCH_OBJECT : ControlStatus.OK;
-      case ManageStats c -> manageStats(c);
+      case AddLocalMac c -> network.addLocalMac(c);
+      case DeleteLocalMac c -> network.deleteLocalMac(c);
+      case CreateAddressHandle c -> network.createAddressHandle(c);
+      case ModifyAddressHandle c -> network.modifyAddressHandle(c);
+      case DestroyAddressHandle c -> network.destroyAddressHandle(c.ahId());
+      case CreateMulticastGroup c -> network.createGroup(c);
+      case ModifyMulticastGroup c -> network.modifyGroup(c);
+      case DestroyMulticastGroup c -> network.destroyGroup(c.groupId());
+      case ManageApbvt c -> network.managePort(c);
+      case ManageQuadHash c -> network.manageHash(c);
+      case ManageStats c -> returning(scheduler.manageStats(c));
+      case ManageWorkSchedNode c -> returning(scheduler.manageNode(c));
+      case ManagePushPage c -> returning(scheduler.managePushPage(c));
+      case ManageHmcFunctionTable c -> returning(scheduler.manageFunction(c));
+      case SetUserPriorityMap c -> scheduler.setPriorityMap(c);
       case GatherStats c -> gatherStats(c);
       case Nop c -> ControlStatus.OK;
-      default -> ControlStatus.UNKNOWN_OPERATION;
     };
+  }
+
+  private ControlStatus returning(ControlStatus status) {
+    if (status == ControlStatus.OK) {
+      returnValue = scheduler.returnValue();
+    }
+    return status;
+  }
+
+  private ControlStatus allocateLocalMac() {
+    int index = network.takeLocalMac();
+    if (index < 0) {
+      return ControlStatus.TABLE_FULL;
+    }
+    returnValue = index;
+    return ControlStatus.OK;
   }
 
   private static ControlStatus function(int hmcFunction) {
@@ -666,106 +676,10 @@ final class ControlOperations {
     return stags.store(index, entry) ? ControlStatus.OK : ControlStatus.OBJECT_NOT_BACKED;
   }
 
-  // Addresses.
-
-  private ControlStatus addArp(AddArp c) {
-    if (c.index() >= Math.min(arp.length, hmc.count(HmcObject.ARP))) {
-      return ControlStatus.OBJECT_NOT_BACKED;
-    }
-    arp[c.index()] = c.valid() ? c.macAddress() : FREE;
-    return ControlStatus.OK;
-  }
-
-  private ControlStatus deleteArp(DeleteArp c) {
-    if (arpMac(c.index()) == FREE) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    arp[c.index()] = FREE;
-    return ControlStatus.OK;
-  }
-
-  private ControlStatus allocateLocalMac() {
-    for (int i = 0; i < LOCAL_MACS; i++) {
-      if (!localMacTaken[i]) {
-        localMacTaken[i] = true;
-        returnValue = i;
-        return ControlStatus.OK;
-      }
-    }
-    return ControlStatus.TABLE_FULL;
-  }
-
-  private ControlStatus addLocalMac(AddLocalMac c) {
-    if (!localMacTaken[c.index()]) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    localMacs[c.index()] = c.macAddress();
-    device.setPortMac(c.macAddress());
-    return ControlStatus.OK;
-  }
-
-  private ControlStatus deleteLocalMac(DeleteLocalMac c) {
-    if (!localMacTaken[c.index()]) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    if (localMacs[c.index()] == device.portMac()) {
-      device.forgetPortMac();
-    }
-    localMacs[c.index()] = FREE;
-    localMacTaken[c.index()] = false;
-    return ControlStatus.OK;
-  }
-
-  private ControlStatus createAddressHandle(CreateAddressHandle c) {
-    if (addressHandles.containsKey(c.ahId())) {
-      return ControlStatus.OBJECT_EXISTS;
-    }
-    if (c.ahId() >= hmc.count(HmcObject.FSIAV)) {
-      return ControlStatus.OBJECT_NOT_BACKED;
-    }
-    addressHandles.put(
-        c.ahId(),
-        new AddressHandle(
-            c.macAddress(),
-            c.pdHigh() << 16 | c.pdLow(),
-            c.arpIndex(),
-            c.ipv4(),
-            c.vlanTag(),
-            c.insertVlan(),
-            c.trafficClass(),
-            c.flowLabel(),
-            c.hopLimit(),
-            c.destination0(),
-            c.destination1(),
-            c.destination2(),
-            c.destination3(),
-            c.source0(),
-            c.source1(),
-            c.source2(),
-            c.source3()));
-    return ControlStatus.OK;
-  }
-
   // Statistics.
 
-  private ControlStatus manageStats(ManageStats c) {
-    if (!c.allocate()) {
-      boolean taken = statsTaken[c.instance()];
-      statsTaken[c.instance()] = false;
-      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
-    }
-    for (int i = 0; i < STATS_INSTANCES; i++) {
-      if (!statsTaken[i]) {
-        statsTaken[i] = true;
-        returnValue = i;
-        return ControlStatus.OK;
-      }
-    }
-    return ControlStatus.TABLE_FULL;
-  }
-
   private ControlStatus gatherStats(GatherStats c) {
-    if (c.useInstance() && !statsTaken[c.instance()]) {
+    if (c.useInstance() && !scheduler.hasStats(c.instance())) {
       return ControlStatus.NO_SUCH_OBJECT;
     }
     device.traffic().store(buffer);

@@ -516,7 +516,7 @@ public final class Device implements DeviceServices {
 
   @Override
   public long arpMac(int arpIndex) {
-    return operations.arpMac(arpIndex);
+    return operations.network().arpMac(arpIndex);
   }
 
   @Override
@@ -574,7 +574,7 @@ public final class Device implements DeviceServices {
 
   @Override
   public @Nullable AddressHandle addressHandle(int id) {
-    return operations.addressHandle(id);
+    return operations.network().addressHandle(id);
   }
 
   /** Page descriptors that the device had at hand. */

@@ -124,6 +124,7 @@ final class BareCard implements AutoCloseable {
     counts.put(HmcObject.ARP, 16L);
     counts.put(HmcObject.MR, 1024L);
     counts.put(HmcObject.FSIAV, 16L);
+    counts.put(HmcObject.FSIMC, 8L);
     counts.put(HmcObject.PBLE, 0x40000L);
     commit(counts);
     for (int i = 0; i < SEGMENTS; i++) {

@@ -15,11 +15,18 @@ import irdma4j.hwregs.cqp.AddLocalMac;
 import irdma4j.hwregs.cqp.AllocateLocalMac;
 import irdma4j.hwregs.cqp.CommitFpm;
 import irdma4j.hwregs.cqp.CreateCq;
+import irdma4j.hwregs.cqp.CreateMulticastGroup;
 import irdma4j.hwregs.cqp.CreateQp;
 import irdma4j.hwregs.cqp.DeleteArp;
 import irdma4j.hwregs.cqp.DestroyCq;
 import irdma4j.hwregs.cqp.DestroyQp;
 import irdma4j.hwregs.cqp.FlushWqes;
+import irdma4j.hwregs.cqp.GatherStats;
+import irdma4j.hwregs.cqp.ManageApbvt;
+import irdma4j.hwregs.cqp.ManagePushPage;
+import irdma4j.hwregs.cqp.ManageQuadHash;
+import irdma4j.hwregs.cqp.ManageStats;
+import irdma4j.hwregs.cqp.ManageWorkSchedNode;
 import irdma4j.hwregs.cqp.ModifyQp;
 import irdma4j.hwregs.cqp.Nop;
 import irdma4j.hwregs.cqp.QueryFpm;
@@ -298,6 +305,100 @@ final class ControlQueueTest {
       }
       assertTrue(card.execute(new AllocateLocalMac()).is(ControlStatus.TABLE_FULL));
     }
+  }
+
+  private static ManageWorkSchedNode node(int id, int parent, int operation, boolean leaf) {
+    return new ManageWorkSchedNode(1, 0, id, parent, 0, operation, 0, 0, 1, leaf, true);
+  }
+
+  /**
+   * The scheduler's tree: a parent first, its children gone first, a leaf returns its queue set.
+   */
+  @Test
+  void keepsATreeOfSchedulerNodes() {
+    try (BareCard card = new BareCard().up()) {
+      card.createCcq();
+      card.require(card.execute(node(1, 0, 0, false)));
+      assertTrue(card.execute(node(1, 0, 0, false)).is(ControlStatus.OBJECT_EXISTS));
+      assertTrue(card.execute(node(2, 9, 0, false)).is(ControlStatus.NO_SUCH_OBJECT));
+      int first = card.require(card.execute(node(2, 1, 0, true)));
+      int second = card.require(card.execute(node(3, 1, 0, true)));
+      assertNotEquals(first, second);
+      card.require(card.execute(node(3, 1, 1, true)));
+      assertTrue(card.execute(node(1, 0, 2, false)).is(ControlStatus.OBJECT_IN_USE));
+      card.require(card.execute(node(2, 1, 2, true)));
+      card.require(card.execute(node(3, 1, 2, true)));
+      card.require(card.execute(node(1, 0, 2, false)));
+      assertTrue(card.execute(node(1, 0, 1, false)).is(ControlStatus.NO_SUCH_OBJECT));
+    }
+  }
+
+  /** Statistics instances and push pages are handed out once and taken back. */
+  @Test
+  void handsOutInstancesAndPages() {
+    try (BareCard card = new BareCard().up()) {
+      card.createCcq();
+      int first = card.require(card.execute(new ManageStats(0, 0, false, true)));
+      int second = card.require(card.execute(new ManageStats(0, 0, false, true)));
+      assertNotEquals(first, second);
+      card.require(card.execute(new GatherStats(BareCard.BUFFER, 0, second, false, true)));
+      card.require(card.execute(new ManageStats(0, second, false, false)));
+      assertTrue(
+          card.execute(new GatherStats(BareCard.BUFFER, 0, second, false, true))
+              .is(ControlStatus.NO_SUCH_OBJECT));
+      int page = card.require(card.execute(new ManagePushPage(0, 0, 0, false)));
+      assertNotEquals(page, card.require(card.execute(new ManagePushPage(0, 0, 0, false))));
+      card.require(card.execute(new ManagePushPage(0, page, 0, true)));
+      assertTrue(
+          card.execute(new ManagePushPage(0, page, 0, true)).is(ControlStatus.NO_SUCH_OBJECT));
+    }
+  }
+
+  private static CreateMulticastGroup group(int id, long members) {
+    return new CreateMulticastGroup(
+        0x0100_5e00_0001L, 0, 0, 0, members, 0xe000_0001, 0, 0, 0, id, false, true);
+  }
+
+  /** Groups, ports and hash entries are there once, and only what is there can go. */
+  @Test
+  void keepsGroupsPortsAndHashEntries() {
+    try (BareCard card = new BareCard().up()) {
+      card.require(card.execute(group(3, BareCard.BUFFER)));
+      assertTrue(card.execute(group(3, BareCard.BUFFER)).is(ControlStatus.OBJECT_EXISTS));
+      assertTrue(card.execute(group(8, BareCard.BUFFER)).is(ControlStatus.OBJECT_NOT_BACKED));
+      assertTrue(card.execute(group(4, UNMAPPED)).is(ControlStatus.DMA_FAULT));
+      card.require(card.execute(new ManageApbvt(4791, true)));
+      assertTrue(card.execute(new ManageApbvt(4791, true)).is(ControlStatus.OBJECT_EXISTS));
+      card.require(card.execute(new ManageApbvt(4791, false)));
+      assertTrue(card.execute(new ManageApbvt(4791, false)).is(ControlStatus.NO_SUCH_OBJECT));
+      card.require(card.execute(hash(7, 1)));
+      assertTrue(card.execute(hash(9, 1)).is(ControlStatus.OBJECT_EXISTS));
+      card.require(card.execute(hash(9, 2)));
+      card.require(card.execute(hash(9, 0)));
+      assertTrue(card.execute(hash(9, 0)).is(ControlStatus.NO_SUCH_OBJECT));
+    }
+  }
+
+  private static ManageQuadHash hash(int qpn, int action) {
+    return new ManageQuadHash(
+        0x0200_0000_0001L,
+        4791,
+        0,
+        qpn,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0x0a00_0001,
+        0,
+        0,
+        0,
+        6,
+        false,
+        true,
+        action);
   }
 
   /** After a reset the device is as new: no queue, no objects, no memory. */

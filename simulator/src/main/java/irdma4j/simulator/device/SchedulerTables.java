@@ -1,0 +1,145 @@
+package irdma4j.simulator.device;
+
+import irdma4j.hwregs.cqp.ManageHmcFunctionTable;
+import irdma4j.hwregs.cqp.ManagePushPage;
+import irdma4j.hwregs.cqp.ManageStats;
+import irdma4j.hwregs.cqp.ManageWorkSchedNode;
+import irdma4j.hwregs.cqp.SetUserPriorityMap;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The small tables that operations hand out entries of: nodes of the work scheduler, push pages,
+ * statistics instances, HMC functions of virtual functions. They are kept; no traffic is scheduled
+ * by them.
+ */
+final class SchedulerTables {
+  private static final int STATS_INSTANCES = 128;
+  private static final int PUSH_PAGES = 1024;
+  private static final int FIRST_VF_FUNCTION = 16;
+  private static final int VF_FUNCTIONS = 32;
+  private static final int ADD = 0;
+  private static final int CHANGE = 1;
+  private static final int DELETE = 2;
+
+  private final Map<Integer, Integer> parentOfNode = new HashMap<>();
+  private final boolean[] statsTaken = new boolean[STATS_INSTANCES];
+  private final BitSet pushPages = new BitSet();
+  private final BitSet functions = new BitSet();
+  private long priorityMap;
+  private int returnValue;
+
+  void reset() {
+    parentOfNode.clear();
+    Arrays.fill(statsTaken, false);
+    pushPages.clear();
+    functions.clear();
+    priorityMap = 0;
+  }
+
+  /** What the last operation returned. */
+  int returnValue() {
+    return returnValue;
+  }
+
+  /** The map of user priorities, one byte for each. */
+  long priorityMap() {
+    return priorityMap;
+  }
+
+  boolean hasStats(int instance) {
+    return instance >= 0 && instance < STATS_INSTANCES && statsTaken[instance];
+  }
+
+  ControlStatus manageStats(ManageStats c) {
+    returnValue = 0;
+    if (!c.allocate()) {
+      boolean taken = statsTaken[c.instance()];
+      statsTaken[c.instance()] = false;
+      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
+    }
+    for (int i = 0; i < STATS_INSTANCES; i++) {
+      if (!statsTaken[i]) {
+        statsTaken[i] = true;
+        returnValue = i;
+        return ControlStatus.OK;
+      }
+    }
+    return ControlStatus.TABLE_FULL;
+  }
+
+  /** The first node is the root; every other node has a parent that is there. */
+  ControlStatus manageNode(ManageWorkSchedNode c) {
+    returnValue = 0;
+    boolean known = parentOfNode.containsKey(c.nodeId());
+    switch (c.operation()) {
+      case ADD -> {
+        if (known) {
+          return ControlStatus.OBJECT_EXISTS;
+        }
+        if (!parentOfNode.isEmpty() && !parentOfNode.containsKey(c.parentId())) {
+          return ControlStatus.NO_SUCH_OBJECT;
+        }
+        parentOfNode.put(c.nodeId(), parentOfNode.isEmpty() ? -1 : c.parentId());
+        returnValue = c.leaf() ? c.nodeId() : 0;
+        return ControlStatus.OK;
+      }
+      case CHANGE -> {
+        returnValue = c.leaf() ? c.nodeId() : 0;
+        return known ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
+      }
+      case DELETE -> {
+        if (parentOfNode.containsValue(c.nodeId())) {
+          return ControlStatus.OBJECT_IN_USE;
+        }
+        return parentOfNode.remove(c.nodeId()) == null
+            ? ControlStatus.NO_SUCH_OBJECT
+            : ControlStatus.OK;
+      }
+      default -> {
+        return ControlStatus.BAD_PARAMETER;
+      }
+    }
+  }
+
+  ControlStatus setPriorityMap(SetUserPriorityMap c) {
+    priorityMap = c.map();
+    return ControlStatus.OK;
+  }
+
+  ControlStatus managePushPage(ManagePushPage c) {
+    returnValue = 0;
+    if (c.free()) {
+      boolean taken = pushPages.get(c.pushPage());
+      pushPages.clear(c.pushPage());
+      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
+    }
+    int page = pushPages.nextClearBit(0);
+    if (page >= PUSH_PAGES) {
+      return ControlStatus.TABLE_FULL;
+    }
+    pushPages.set(page);
+    returnValue = page;
+    return ControlStatus.OK;
+  }
+
+  ControlStatus manageFunction(ManageHmcFunctionTable c) {
+    returnValue = 0;
+    if (c.free()) {
+      boolean taken = functions.get(c.vfId());
+      functions.clear(c.vfId());
+      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
+    }
+    if (c.vfId() >= VF_FUNCTIONS) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    if (functions.get(c.vfId())) {
+      return ControlStatus.OBJECT_EXISTS;
+    }
+    functions.set(c.vfId());
+    returnValue = FIRST_VF_FUNCTION + c.vfId();
+    return ControlStatus.OK;
+  }
+}
