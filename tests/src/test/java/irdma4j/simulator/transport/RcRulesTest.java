@@ -597,8 +597,8 @@ class RcRulesTest {
     FakeFunction.Region target = region(b, 2000, ALL);
     for (int i = 0; i < 30; i++) {
       FakeFunction.Region victim = region(a, 10, ALL);
-      near.send.write(2 * i, 0, 0, target.va(), target.stag(), whole(source));
-      near.send.invalidate(2 * i + 1, SendQueue.SIGNALED, victim.stag());
+      near.send.write(2L * i, 0, 0, target.va(), target.stag(), whole(source));
+      near.send.invalidate(2L * i + 1, SendQueue.SIGNALED, victim.stag());
       near.send.ring();
     }
     fabric.settle(60 * SECOND);

@@ -54,7 +54,25 @@ public final class Capture {
           "udaddy");
 
   /** One captured frame. */
-  public record Packet(long timeNanos, byte[] bytes) {
+  public static final class Packet {
+    private final long timeNanos;
+    private final byte[] bytes;
+
+    private Packet(long timeNanos, byte[] bytes) {
+      this.timeNanos = timeNanos;
+      this.bytes = bytes;
+    }
+
+    /** When it was captured. */
+    public long timeNanos() {
+      return timeNanos;
+    }
+
+    /** Its bytes without FCS; not to be changed. */
+    public byte[] bytes() {
+      return bytes;
+    }
+
     /** The frame as a segment. */
     public MemorySegment segment() {
       return MemorySegment.ofArray(bytes);

@@ -82,7 +82,7 @@ class LinkTest {
    * same seed gives the same arrivals; the tap sees each frame with the truth about its loss. Fails
    * if a buffer is used while its frame is in flight.
    */
-  @Property(tries = 100)
+  @Property(tries = 40)
   void faultsAreWhatWasAskedFor(
       @ForAll long seed,
       @ForAll @DoubleRange(max = 50) double loss,
