@@ -4,4 +4,5 @@ module irdma4j.hwregs {
 
   exports irdma4j.hwregs;
   exports irdma4j.hwregs.cqp;
+  exports irdma4j.hwregs.qp;
 }

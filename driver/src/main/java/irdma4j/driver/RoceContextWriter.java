@@ -1,16 +1,20 @@
 package irdma4j.driver;
 
 import irdma4j.driver.ring.RingSizes;
-import irdma4j.hwregs.LittleEndian;
-import irdma4j.hwregs.RoceContext;
+import irdma4j.hwregs.IpAddress;
+import irdma4j.hwregs.qp.Access;
+import irdma4j.hwregs.qp.Common;
+import irdma4j.hwregs.qp.Path;
+import irdma4j.hwregs.qp.Queues;
+import irdma4j.hwregs.qp.RoceQpContext;
+import irdma4j.hwregs.qp.Steering;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the context of a RoCEv2 queue pair.
+ * Says what the context of a RoCEv2 queue pair holds.
  *
- * <p>Source: Linux irdma_sc_qp_setctx_roce in ctrl.c and irdma_roce_fill_and_set_qpctx_info,
- * irdma_modify_qp_roce in verbs.c.
+ * <p>Source: Linux irdma_roce_fill_and_set_qpctx_info, irdma_modify_qp_roce in verbs.c.
  */
 final class RoceContextWriter {
   private static final int ROCE_PORT = 4791;
@@ -20,6 +24,9 @@ final class RoceContextWriter {
   private static final int LIMIT_SEQUENCE = 0xffff;
   private static final int LEAST_TIMEOUT = 5;
   private static final int DEFAULT_PKEY = 0xffff;
+  private static final int DEFAULT_MTU = 1024;
+  private static final int DEFAULT_READS = 16;
+  private static final int DEFAULT_RETRIES = 2;
 
   private RoceContextWriter() {}
 
@@ -38,102 +45,111 @@ final class RoceContextWriter {
       int qpId,
       @Nullable RcPath path,
       int arpIndex) {
-    boolean ipv4 = path == null || path.localGid().isIpv4();
-    LittleEndian.setLong(
-        context,
-        0,
-        RoceContext.RQWQESIZE.encode(memory.receiveShift())
-            | RoceContext.PDIDXHI.encode(pdId >> 16)
-            | RoceContext.IPV4.encode(ipv4));
-    LittleEndian.setLong(context, 8, memory.sendAddress());
-    LittleEndian.setLong(context, 16, memory.receiveAddress());
-    LittleEndian.setLong(
-        context,
-        24,
-        RoceContext.RQSIZE.encode(RingSizes.encoded(memory.receiveQuanta()))
-            | RoceContext.SQSIZE.encode(RingSizes.encoded(memory.sendQuanta()))
-            | RoceContext.TTL.encode(path == null ? 0 : path.hopLimit())
-            | RoceContext.TOS.encode(path == null ? 0 : path.trafficClass())
-            | RoceContext.SRCPORTNUM.encode(
-                path == null ? FIRST_DYNAMIC_PORT : sourcePort(qpId, path.remoteQpn()))
-            | RoceContext.DESTPORTNUM.encode(ROCE_PORT));
-    long[] remote = words(path == null ? new Gid(0, 0) : path.remoteGid());
-    LittleEndian.setLong(
-        context,
-        32,
-        RoceContext.DESTIPADDR2.encode(remote[2]) | RoceContext.DESTIPADDR3.encode(remote[3]));
-    LittleEndian.setLong(
-        context,
-        40,
-        RoceContext.DESTIPADDR0.encode(remote[0]) | RoceContext.DESTIPADDR1.encode(remote[1]));
-    LittleEndian.setLong(
-        context,
-        48,
-        RoceContext.SNDMSS.encode(path == null ? 1024 : path.mtu())
-            | RoceContext.ARPIDX.encode(arpIndex));
-    LittleEndian.setLong(
-        context,
-        56,
-        RoceContext.PKEY.encode(DEFAULT_PKEY)
-            | RoceContext.PDIDX.encode(pdId & 0xffff)
-            | RoceContext.ACKCREDITS.encode(UNLIMITED_CREDITS));
-    LittleEndian.setLong(
-        context, 64, RoceContext.DESTQP.encode(path == null ? 0 : path.remoteQpn()));
-    int localPsn = path == null ? 0 : path.localPsn();
-    LittleEndian.setLong(
-        context,
-        80,
-        RoceContext.PSNNXT.encode(localPsn)
-            | RoceContext.LSN.encode(path == null ? 0 : LIMIT_SEQUENCE));
-    LittleEndian.setLong(context, 88, RoceContext.EPSN.encode(path == null ? 0 : path.remotePsn()));
-    LittleEndian.setLong(
-        context, 96, RoceContext.PSNMAX.encode(localPsn) | RoceContext.PSNUNA.encode(localPsn));
-    LittleEndian.setLong(context, 112, RoceContext.CWNDROCE.encode(CONGESTION_WINDOW));
-    LittleEndian.setLong(
-        context,
-        128,
-        RoceContext.RNRNAK_THRESH.encode(path == null ? 2 : path.rnrRetries())
-            | RoceContext.REXMIT_THRESH.encode(path == null ? 2 : path.retries())
-            | RoceContext.RTOMIN.encode(LEAST_TIMEOUT));
-    LittleEndian.setLong(
-        context,
-        136,
-        RoceContext.TXCQNUM.encode(config.sendQueue().id())
-            | RoceContext.RXCQNUM.encode(config.receiveQueue().id()));
-    LittleEndian.setLong(context, 144, 0);
-    LittleEndian.setLong(context, 152, RoceContext.MACADDRESS.encode(macAddress));
-    LittleEndian.setLong(
-        context,
-        160,
-        RoceContext.ORDSIZE.encode(path == null ? 16 : path.readsOut())
-            | RoceContext.IRDSIZE.encode(encodedReadsIn(path == null ? 16 : path.readsIn()))
-            | RoceContext.WRRDRSPOK.encode(1)
-            | RoceContext.RDOK.encode(1)
-            | RoceContext.BINDEN.encode(1)
-            | RoceContext.FASTREGEN.encode(1));
-    LittleEndian.setLong(context, 168, qpId);
-    LittleEndian.setLong(context, 176, 0);
-    long[] local = words(path == null ? new Gid(0, 0) : path.localGid());
-    LittleEndian.setLong(
-        context,
-        184,
-        RoceContext.LOCAL_IPADDR3.encode(local[3]) | RoceContext.LOCAL_IPADDR2.encode(local[2]));
-    LittleEndian.setLong(
-        context,
-        192,
-        RoceContext.LOCAL_IPADDR1.encode(local[1]) | RoceContext.LOCAL_IPADDR0.encode(local[0]));
-    LittleEndian.setLong(context, 200, 0);
-    LittleEndian.setLong(context, 208, RoceContext.REMENDPOINTIDX.encode(arpIndex));
+    Queues queues =
+        new Queues(
+            memory.sendAddress(),
+            memory.receiveAddress(),
+            RingSizes.encoded(memory.sendQuanta()),
+            RingSizes.encoded(memory.receiveQuanta()),
+            memory.receiveShift(),
+            config.sendQueue().id(),
+            config.receiveQueue().id(),
+            qpId,
+            0,
+            Queues.NO_PUSH_PAGE,
+            Steering.NONE);
+    Access access =
+        new Access(
+            pdId,
+            path == null ? DEFAULT_READS : path.readsOut(),
+            Access.encodedReads(path == null ? DEFAULT_READS : path.readsIn()),
+            true,
+            true,
+            true,
+            true,
+            false);
+    new RoceQpContext(
+            queues,
+            path == null ? noPath(arpIndex) : path(path, qpId, arpIndex),
+            access,
+            new Common(macAddress, 0, false, 0, false, LEAST_TIMEOUT),
+            path == null ? noTransport() : transport(path),
+            RoceQpContext.Congestion.NONE,
+            false,
+            false,
+            false)
+        .encode(context, 0);
   }
 
-  /** Four 32-bit words, the first of the address first; an IPv4 address is the last. */
-  private static long[] words(Gid gid) {
-    if (gid.isIpv4()) {
-      return new long[] {0, 0, 0, gid.low() & 0xffffffffL};
-    }
-    return new long[] {
-      gid.high() >>> 32, gid.high() & 0xffffffffL, gid.low() >>> 32, gid.low() & 0xffffffffL
-    };
+  private static Path path(RcPath path, int qpId, int arpIndex) {
+    return new Path(
+        address(path.localGid()),
+        address(path.remoteGid()),
+        sourcePort(qpId, path.remoteQpn()),
+        ROCE_PORT,
+        path.hopLimit(),
+        path.trafficClass(),
+        0,
+        false,
+        0,
+        path.mtu(),
+        arpIndex,
+        arpIndex);
+  }
+
+  private static Path noPath(int arpIndex) {
+    IpAddress none = IpAddress.ipv4(0);
+    return new Path(
+        none,
+        none,
+        FIRST_DYNAMIC_PORT,
+        ROCE_PORT,
+        0,
+        0,
+        0,
+        false,
+        0,
+        DEFAULT_MTU,
+        arpIndex,
+        arpIndex);
+  }
+
+  private static RoceQpContext.Transport transport(RcPath path) {
+    return new RoceQpContext.Transport(
+        0,
+        path.remoteQpn(),
+        0,
+        DEFAULT_PKEY,
+        path.localPsn(),
+        LIMIT_SEQUENCE,
+        path.remotePsn(),
+        path.localPsn(),
+        path.localPsn(),
+        CONGESTION_WINDOW,
+        path.retries(),
+        path.rnrRetries(),
+        UNLIMITED_CREDITS);
+  }
+
+  private static RoceQpContext.Transport noTransport() {
+    return new RoceQpContext.Transport(
+        0,
+        0,
+        0,
+        DEFAULT_PKEY,
+        0,
+        0,
+        0,
+        0,
+        0,
+        CONGESTION_WINDOW,
+        DEFAULT_RETRIES,
+        DEFAULT_RETRIES,
+        UNLIMITED_CREDITS);
+  }
+
+  private static IpAddress address(Gid gid) {
+    return IpAddress.of(gid.isIpv4(), gid.high(), gid.low());
   }
 
   /** Spreads queue pairs over source ports, so that switches spread them over paths. */
@@ -143,19 +159,5 @@ final class RoceContextWriter {
     hash ^= hash >>> 40;
     int folded = (int) (hash & 0xfffff);
     return (((folded & 0x3fff) ^ (folded >>> 14)) & 0x3fff) | FIRST_DYNAMIC_PORT;
-  }
-
-  /**
-   * The device's code for a number of READs, 1 to 127; Linux irdma_sc_get_encoded_ird_size in
-   * ctrl.c.
-   */
-  static int encodedReadsIn(int reads) {
-    if (reads > 64) {
-      return 4;
-    }
-    if (reads > 32) {
-      return 3;
-    }
-    return reads > 8 ? 2 : reads > 2 ? 1 : 0;
   }
 }

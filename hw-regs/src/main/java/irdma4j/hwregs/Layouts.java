@@ -34,7 +34,9 @@ public final class Layouts {
                 PbleEntry.LAYOUT,
                 FpmQueryBuffer.LAYOUT,
                 RdmaFeature.LAYOUT,
-                RoceContext.LAYOUT),
+                RoceContext.LAYOUT,
+                IwarpContext.LAYOUT,
+                MulticastContext.LAYOUT),
             CqpCommand.layouts().stream())
         .toList();
   }
