@@ -1,5 +1,9 @@
 package irdma4j.hwregs;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
 /**
  * The buffer of COMMIT_FPM: one word for each HMC object, at {@link HmcObject#commitOffset()}. The
  * driver writes counts; the device answers with counts and base addresses.
@@ -21,5 +25,25 @@ public final class FpmCommitBuffer {
       Field.bits(
           "BASE", 0, 63, 32, "Address of the first object in the FPM space, in units of 512 bytes");
 
+  /** What COMMIT_FPM takes and answers: the two fields of every object. */
+  public static final Layout LAYOUT = layout();
+
   private FpmCommitBuffer() {}
+
+  private static Layout layout() {
+    List<Field> fields = new ArrayList<>();
+    for (HmcObject object : HmcObject.values()) {
+      for (Field field : List.of(COUNT, BASE)) {
+        fields.add(
+            new Field(
+                object + "_" + field.name(),
+                object.commitOffset(),
+                field.shift(),
+                field.width(),
+                object.meaning() + ": " + field.meaning().toLowerCase(Locale.ROOT),
+                field.when()));
+      }
+    }
+    return new Layout("fpm-commit", SIZE, "What COMMIT_FPM takes and answers", fields);
+  }
 }

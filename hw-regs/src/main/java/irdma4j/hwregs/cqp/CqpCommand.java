@@ -133,6 +133,55 @@ public sealed interface CqpCommand
     };
   }
 
+  /** The layout of its WQE. */
+  default Layout layout() {
+    return switch (this) {
+      case CreateQp unused -> CreateQp.LAYOUT;
+      case ModifyQp unused -> ModifyQp.LAYOUT;
+      case DestroyQp unused -> DestroyQp.LAYOUT;
+      case CreateCq unused -> CreateCq.LAYOUT;
+      case ModifyCq unused -> ModifyCq.LAYOUT;
+      case DestroyCq unused -> DestroyCq.LAYOUT;
+      case AllocateStag unused -> AllocateStag.LAYOUT;
+      case RegisterMr unused -> RegisterMr.LAYOUT;
+      case DeallocateStag unused -> DeallocateStag.LAYOUT;
+      case AddLocalMac unused -> AddLocalMac.LAYOUT;
+      case DeleteLocalMac unused -> DeleteLocalMac.LAYOUT;
+      case AllocateLocalMac unused -> AllocateLocalMac.LAYOUT;
+      case AddArp unused -> AddArp.LAYOUT;
+      case DeleteArp unused -> DeleteArp.LAYOUT;
+      case QueryRdmaFeatures unused -> QueryRdmaFeatures.LAYOUT;
+      case UploadContext unused -> UploadContext.LAYOUT;
+      case CreateCeq unused -> CreateCeq.LAYOUT;
+      case DestroyCeq unused -> DestroyCeq.LAYOUT;
+      case CreateAeq unused -> CreateAeq.LAYOUT;
+      case DestroyAeq unused -> DestroyAeq.LAYOUT;
+      case UpdatePeSds unused -> UpdatePeSds.LAYOUT;
+      case QueryFpm unused -> QueryFpm.LAYOUT;
+      case CommitFpm unused -> CommitFpm.LAYOUT;
+      case FlushWqes unused -> FlushWqes.LAYOUT;
+      case Nop unused -> Nop.LAYOUT;
+      case SuspendQp unused -> SuspendQp.LAYOUT;
+      case ResumeQp unused -> ResumeQp.LAYOUT;
+      case StaticHmcPages unused -> StaticHmcPages.LAYOUT;
+      case ManageStats unused -> ManageStats.LAYOUT;
+      case GatherStats unused -> GatherStats.LAYOUT;
+      case AllocateMw unused -> AllocateMw.LAYOUT;
+      case CreateAddressHandle unused -> CreateAddressHandle.LAYOUT;
+      case ModifyAddressHandle unused -> ModifyAddressHandle.LAYOUT;
+      case DestroyAddressHandle unused -> DestroyAddressHandle.LAYOUT;
+      case CreateMulticastGroup unused -> CreateMulticastGroup.LAYOUT;
+      case ModifyMulticastGroup unused -> ModifyMulticastGroup.LAYOUT;
+      case DestroyMulticastGroup unused -> DestroyMulticastGroup.LAYOUT;
+      case ManagePushPage unused -> ManagePushPage.LAYOUT;
+      case ManageHmcFunctionTable unused -> ManageHmcFunctionTable.LAYOUT;
+      case ManageApbvt unused -> ManageApbvt.LAYOUT;
+      case ManageQuadHash unused -> ManageQuadHash.LAYOUT;
+      case ManageWorkSchedNode unused -> ManageWorkSchedNode.LAYOUT;
+      case SetUserPriorityMap unused -> SetUserPriorityMap.LAYOUT;
+    };
+  }
+
   /** The layouts of all operations. */
   static List<Layout> layouts() {
     return List.of(
