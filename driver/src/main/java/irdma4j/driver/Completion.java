@@ -33,6 +33,12 @@ public final class Completion {
   private boolean solicited;
   private boolean ipv4;
   private int sourceQpn;
+  private int roundTripTime;
+  private boolean pushDropped;
+  private boolean sourceMacValid;
+  private long sourceMac;
+  private boolean vlanValid;
+  private int vlan;
 
   /** An empty completion, to be filled by a poll. */
   public Completion() {}
@@ -62,7 +68,10 @@ public final class Completion {
     return qpn;
   }
 
-  /** Bytes sent, written, read or received. Of a failed work, undefined. */
+  /**
+   * Bytes sent, written, read or received. Of failed work of the send queue 0; of flushed work what
+   * was asked for.
+   */
   public long bytes() {
     return bytes;
   }
@@ -92,7 +101,7 @@ public final class Completion {
     return immediate;
   }
 
-  /** Whether the peer invalidated a stag. */
+  /** Whether the peer invalidated a stag. Not for UD queue pairs. */
   public boolean hasInvalidatedKey() {
     return invalidated;
   }
@@ -107,14 +116,44 @@ public final class Completion {
     return solicited;
   }
 
-  /** Whether a datagram came over IPv4. */
+  /** Whether a datagram came over IPv4. Only for UD queue pairs. */
   public boolean isIpv4() {
     return ipv4;
   }
 
-  /** The queue pair that sent a datagram. */
+  /** The queue pair that sent a datagram. Only for UD queue pairs. */
   public int sourceQpn() {
     return sourceQpn;
+  }
+
+  /** The device's measure of the round trip, if the work asked for it; iWARP: a sequence number. */
+  public int roundTripTime() {
+    return roundTripTime;
+  }
+
+  /** Whether a WQE that was pushed to the device got lost on the way. */
+  public boolean isPushDropped() {
+    return pushDropped;
+  }
+
+  /** Whether the MAC address of a datagram's sender is known. */
+  public boolean hasSourceMac() {
+    return sourceMacValid;
+  }
+
+  /** The MAC address of a datagram's sender: 48 bits, first byte highest. */
+  public long sourceMac() {
+    return sourceMac;
+  }
+
+  /** Whether a datagram came with a VLAN tag. */
+  public boolean hasVlan() {
+    return vlanValid;
+  }
+
+  /** The VLAN tag of a datagram. */
+  public int vlan() {
+    return vlan;
   }
 
   /** What the minor code of a flushed work means; empty for other codes. */
@@ -146,8 +185,8 @@ public final class Completion {
     immediateValid = false;
     invalidated = false;
     bytes = 0;
-    ipv4 = false;
-    sourceQpn = 0;
+    sourceMacValid = false;
+    vlanValid = false;
   }
 
   /** For the completion ring: which work it was. */
@@ -180,9 +219,27 @@ public final class Completion {
     invalidatedKey = key;
   }
 
-  /** For the completion ring: where a datagram came from. */
-  public void datagram(boolean overIpv4, int sender) {
+  /** For the completion ring: what the transport tells of the message. */
+  public void transport(boolean overIpv4, int sender, int time) {
     ipv4 = overIpv4;
     sourceQpn = sender;
+    roundTripTime = time;
+  }
+
+  /** For the completion ring: whether the push of the WQE was dropped. */
+  public void withPushDropped(boolean value) {
+    pushDropped = value;
+  }
+
+  /** For the completion ring: the MAC address of a datagram's sender. */
+  public void withSourceMac(long value) {
+    sourceMacValid = true;
+    sourceMac = value;
+  }
+
+  /** For the completion ring: the VLAN tag of a datagram. */
+  public void withVlan(int value) {
+    vlanValid = true;
+    vlan = value;
   }
 }

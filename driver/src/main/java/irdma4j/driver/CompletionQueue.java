@@ -1,6 +1,7 @@
 package irdma4j.driver;
 
 import irdma4j.driver.ring.CompletionRing;
+import irdma4j.driver.ring.RingSizes;
 import irdma4j.hwregs.CqShadow;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CreateCq;
@@ -15,8 +16,6 @@ import irdma4j.uapi.DmaMemory;
  */
 public final class CompletionQueue implements AutoCloseable {
   private static final int ENTRY = 32;
-  private static final int MIN_ENTRIES = 4;
-  private static final int MAX_ENTRIES = 1048574;
   private static final int SHADOW_READ_THRESHOLD = 1;
 
   private final RdmaDevice device;
@@ -45,6 +44,7 @@ public final class CompletionQueue implements AutoCloseable {
         new CompletionRing(
             memory.segment(),
             entries,
+            false,
             shadow.segment(),
             0,
             id,
@@ -54,28 +54,23 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   static CompletionQueue create(RdmaDevice device, int wanted, int ceqId) {
-    // An entry may be followed by an extension, so there is room for twice as many; Linux
-    // irdma_create_cq in verbs.c.
-    long entries = Math.max(MIN_ENTRIES, (wanted + 1L) * 2);
-    if (wanted < 1 || entries > MAX_ENTRIES) {
-      throw new IllegalArgumentException("completion queue of " + wanted + " entries");
-    }
+    int entries = RingSizes.completionEntries(wanted);
     if (ceqId < 0 || ceqId >= device.ceqCount()) {
       throw new IllegalArgumentException("CEQ " + ceqId + ": there are " + device.ceqCount());
     }
     int id = device.cqIds().take();
     DmaBundle bundle = new DmaBundle(device.function());
     try {
-      DmaMemory memory = bundle.allocate(entries * ENTRY, 256);
+      DmaMemory memory = bundle.allocate((long) entries * ENTRY, 256);
       DmaMemory shadow = bundle.allocate(CqShadow.SIZE, 128);
       CompletionQueue queue =
-          new CompletionQueue(device, id, ceqId, bundle, memory, shadow, (int) entries);
+          new CompletionQueue(device, id, ceqId, bundle, memory, shadow, entries);
       device
           .control()
           .execute(
               new CreateCq(
                   id,
-                  (int) entries,
+                  entries,
                   id,
                   SHADOW_READ_THRESHOLD,
                   memory.iova(),

@@ -1,9 +1,9 @@
 package irdma4j.driver;
 
-import irdma4j.driver.ring.EventRing;
-import irdma4j.hwregs.ControlCqe;
+import irdma4j.driver.ring.ControlCompletion;
+import irdma4j.driver.ring.ControlCompletionRing;
+import irdma4j.driver.ring.ControlRing;
 import irdma4j.hwregs.CqShadow;
-import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CqpCommand;
 import irdma4j.hwregs.cqp.CreateCq;
@@ -17,8 +17,7 @@ import java.util.function.LongConsumer;
 /**
  * The completion queue of the control queue pair (CCQ), which is completion queue 0.
  *
- * <p>Source: Linux irdma_create_ccq in hw.c, irdma_sc_ccq_get_cqe_info and irdma_sc_ccq_arm in
- * ctrl.c.
+ * <p>Source: Linux irdma_create_ccq in hw.c.
  */
 final class ControlCompletions {
   /** The CCQ's number. */
@@ -29,22 +28,29 @@ final class ControlCompletions {
   private static final int SHADOW_READ_THRESHOLD = 16;
   private static final long POLL_NANOS = 1_000;
 
-  private final Bar bar;
   private final DeviceClock clock;
   private final DmaBundle bundle;
   private final DmaMemory memory;
   private final DmaMemory shadow;
-  private final EventRing ring;
+  private final ControlCompletionRing ring;
   private LongConsumer waiter;
-  private int head;
 
-  ControlCompletions(PciFunction function, Bar bar) {
-    this.bar = bar;
+  ControlCompletions(PciFunction function, Bar bar, ControlRing commands) {
     this.clock = function.clock();
     this.bundle = new DmaBundle(function);
     this.memory = bundle.allocate((long) ENTRIES * ENTRY, 256);
     this.shadow = bundle.allocate(CqShadow.SIZE, 128);
-    this.ring = new EventRing(memory.segment(), ENTRIES, ENTRY);
+    this.ring =
+        new ControlCompletionRing(
+            memory.segment(),
+            ENTRIES,
+            false,
+            shadow.segment(),
+            commands,
+            CQ_ID,
+            bar,
+            Registers.PFPE_CQARM.offset(),
+            Registers.PFPE_CQPERRCODES.offset());
     this.waiter = clock::pause;
   }
 
@@ -81,44 +87,28 @@ final class ControlCompletions {
 
   /** Asks for an event at the next completion. */
   void arm() {
-    long word = LittleEndian.getLong(shadow.segment(), 32);
-    long sequence = (CqShadow.ARM_SEQ_NUM.decode(word) + 1) & 3;
-    LittleEndian.setLongRelease(
-        shadow.segment(),
-        32,
-        CqShadow.ARM_SEQ_NUM.encode(sequence)
-            | CqShadow.SW_CQ_SELECT.encode(CqShadow.SW_CQ_SELECT.decode(word))
-            | CqShadow.ARM_NEXT_SE.encode(CqShadow.ARM_NEXT_SE.decode(word))
-            | CqShadow.ARM_NEXT.encode(1));
-    bar.write32(Registers.PFPE_CQARM.offset(), CQ_ID);
+    ring.arm();
   }
 
   /** Waits for the completion of the operation in a slot. */
   long await(CqpCommand command, int slot, DeviceConfig config) {
     long deadline = clock.nanos() + config.timeoutNanos();
-    while (!ring.hasNext()) {
+    ControlCompletion done;
+    while ((done = ring.poll()) == null) {
       if (clock.nanos() > deadline) {
         throw new RdmaException(command.opcode() + ": the device did not answer");
       }
       waiter.accept(POLL_NANOS);
     }
-    long word3 = ring.word(24);
-    long value = ControlCqe.OPRETVAL.decode(ring.word(16));
-    int done = (int) ControlCqe.WQEIDX.decode(word3);
-    ring.consume();
-    head = head + 1 == ENTRIES ? 0 : head + 1;
-    LittleEndian.setLongRelease(shadow.segment(), 0, head);
-    if (done != slot) {
+    if (done.slot() != slot) {
       throw new RdmaException(
-          "%s in slot %d: the device completed slot %d".formatted(command.opcode(), slot, done));
+          "%s in slot %d: the device completed slot %d"
+              .formatted(command.opcode(), slot, done.slot()));
     }
-    if (ControlCqe.ERROR.isSet(word3)) {
-      throw new ControlQueueException(
-          command.opcode(),
-          (int) ControlCqe.MAJERR.decode(word3),
-          (int) ControlCqe.MINERR.decode(word3));
+    if (done.isError()) {
+      throw new ControlQueueException(command.opcode(), done.majorError(), done.minorError());
     }
-    return value;
+    return done.value();
   }
 
   void close() {

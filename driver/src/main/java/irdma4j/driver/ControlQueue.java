@@ -125,6 +125,11 @@ final class ControlQueue implements SegmentProgrammer {
     }
   }
 
+  /** The ring of its operations. */
+  ControlRing ring() {
+    return ring;
+  }
+
   /** From now on, completions arrive there; null for polling the tail register again. */
   void useCompletions(@Nullable ControlCompletions queue) {
     completions = queue;
@@ -150,14 +155,18 @@ final class ControlQueue implements SegmentProgrammer {
       throw new RdmaException("the control ring is full; the device has stopped answering");
     }
     bar.write32(Registers.PFPE_CQPDB.offset(), ring.head());
-    try {
-      long value =
-          queue == null ? awaitTail(command, tailBefore) : queue.await(command, slot, config);
-      operations++;
-      return value;
-    } finally {
-      ring.complete();
+    long value;
+    if (queue != null) {
+      value = queue.await(command, slot, config);
+    } else {
+      try {
+        value = awaitTail(command, tailBefore);
+      } finally {
+        ring.complete();
+      }
     }
+    operations++;
+    return value;
   }
 
   private int tail() {

@@ -1,6 +1,7 @@
 package irdma4j.driver;
 
-import irdma4j.driver.ring.EventRing;
+import irdma4j.driver.ring.AsyncEventRing;
+import irdma4j.driver.ring.CompletionEventRing;
 import irdma4j.hwregs.Aeqe;
 import irdma4j.hwregs.Ceqe;
 import irdma4j.hwregs.Registers;
@@ -28,14 +29,14 @@ final class EventQueues {
   private static final int ENTRIES = 4096;
   private static final int NO_THROTTLE = 3;
 
-  private record Ceq(int id, DmaMemory memory, EventRing ring) {}
+  private record Ceq(int id, DmaMemory memory, CompletionEventRing ring) {}
 
   private final PciFunction function;
   private final Bar bar;
   private final ControlQueue control;
   private final List<Ceq> ceqs = new ArrayList<>();
   private @Nullable DmaMemory aeqMemory;
-  private @Nullable EventRing aeq;
+  private @Nullable AsyncEventRing aeq;
   private long interrupts;
 
   EventQueues(PciFunction function, Bar bar, ControlQueue control) {
@@ -61,7 +62,12 @@ final class EventQueues {
       memory.close();
       throw e;
     }
-    ceqs.add(new Ceq(id, memory, new EventRing(memory.segment(), ENTRIES, Ceqe.SIZE)));
+    ceqs.add(
+        new Ceq(
+            id,
+            memory,
+            new CompletionEventRing(
+                memory.segment(), ENTRIES, bar, Registers.PFPE_CQACK.offset())));
     bar.write32(Registers.GLINT_CEQCTL.offset(id), cause(id));
     enableVector(id);
   }
@@ -86,7 +92,7 @@ final class EventQueues {
       throw e;
     }
     aeqMemory = memory;
-    aeq = new EventRing(memory.segment(), ENTRIES, Aeqe.SIZE);
+    aeq = new AsyncEventRing(memory.segment(), ENTRIES, bar, Registers.PFPE_AEQALLOC.offset());
     bar.write32(Registers.PFINT_AEQCTL.offset(), cause(0));
     enableVector(0);
   }
@@ -143,28 +149,17 @@ final class EventQueues {
   private boolean drain(int vector, IntConsumer events, Consumer<AsyncEvent> asyncEvents) {
     boolean handled = false;
     if (vector < ceqs.size()) {
-      EventRing ring = ceqs.get(vector).ring();
-      while (ring.hasNext()) {
-        int cqId = (int) Ceqe.CQCTX.decode(ring.word(0));
-        ring.consume();
-        bar.write32(Registers.PFPE_CQACK.offset(), cqId);
+      CompletionEventRing ring = ceqs.get(vector).ring();
+      // A completion queue's context is its number.
+      for (int cqId; (cqId = ring.poll(context -> (int) context)) >= 0; ) {
         events.accept(cqId);
         handled = true;
       }
     }
-    EventRing async = aeq;
+    AsyncEventRing async = aeq;
     if (vector == 0 && async != null) {
-      while (async.hasNext()) {
-        long word = async.word(8);
-        int id = (int) (Aeqe.QPCQID_LOW.decode(word) | (Aeqe.QPCQID_HI.decode(word) << 18));
-        AsyncEvent event =
-            new AsyncEvent(
-                (int) Aeqe.AECODE.decode(word),
-                (int) Aeqe.AESRC.decode(word),
-                id,
-                (int) Aeqe.WQDESCIDX.decode(word));
-        async.consume();
-        bar.write32(Registers.PFPE_AEQALLOC.offset(), 1);
+      for (AsyncEvent event; (event = async.poll()) != null; ) {
+        async.giveBack(1);
         asyncEvents.accept(event);
         handled = true;
       }

@@ -5,7 +5,6 @@ import irdma4j.driver.ring.ReceiveQueue;
 import irdma4j.driver.ring.SendQueue;
 import irdma4j.driver.ring.SgeList;
 import irdma4j.hwregs.AeCode;
-import irdma4j.hwregs.AeSource;
 import irdma4j.hwregs.FlushCode;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CreateQp;
@@ -86,6 +85,7 @@ public final class QueuePair implements AutoCloseable {
             Registers.PFPE_WQEALLOC.offset(),
             qpn,
             config.sendSges(),
+            config.inlineBytes(),
             device.config().doorbellPolicy());
     receive =
         new ReceiveQueue(
@@ -219,12 +219,8 @@ public final class QueuePair implements AutoCloseable {
     }
     state = State.ERROR;
     int code = AsyncErrors.flushCode(event.code()).code();
-    boolean ofSend =
-        event.source() == AeSource.SQ.code() || event.source() == AeSource.SQ_0111.code();
-    boolean ofReceive =
-        event.source() == AeSource.RQ.code() || event.source() == AeSource.RQ_0011.code();
     int general = FlushCode.GENERAL_ERR.code();
-    flush(ofSend ? code : general, ofReceive ? code : general);
+    flush(event.isSendQueue() ? code : general, event.isReceiveQueue() ? code : general);
   }
 
   private void flush(int sendCode, int receiveCode) {

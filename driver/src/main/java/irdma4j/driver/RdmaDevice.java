@@ -250,7 +250,7 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private String upCcq() {
-    ControlCompletions queue = new ControlCompletions(function, bar);
+    ControlCompletions queue = new ControlCompletions(function, bar, control().ring());
     ccq = queue;
     control().useCompletions(queue);
     try {

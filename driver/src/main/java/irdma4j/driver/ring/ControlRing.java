@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 public final class ControlRing {
   private final MemorySegment memory;
   private final int size;
+  private final long[] cookies;
   private int head;
   private int tail;
   private int polarity;
@@ -23,8 +24,19 @@ public final class ControlRing {
    * @param size slots, a power of two
    */
   public ControlRing(MemorySegment memory, int size) {
+    if (Integer.bitCount(size) != 1 || size < 2) {
+      throw new IllegalArgumentException("control ring of " + size + " slots");
+    }
     this.memory = memory;
     this.size = size;
+    this.cookies = new long[size];
+  }
+
+  /** Sets where the ring stands. */
+  void place(int newHead, int newTail, int newPolarity) {
+    head = newHead;
+    tail = newTail;
+    polarity = newPolarity;
   }
 
   /** The slot that the next WQE will take. */
@@ -43,6 +55,17 @@ public final class ControlRing {
    * @return its slot, or -1 if the ring is full
    */
   public int post(CqpCommand command) {
+    return post(command, 0);
+  }
+
+  /**
+   * Writes a WQE.
+   *
+   * @param cookie returned with the completion
+   * @return its slot, or -1 if the ring is full
+   * @throws irdma4j.hwregs.FieldRangeException if a value is too wide; the ring has not moved then
+   */
+  public int post(CqpCommand command, long cookie) {
     if (isFull()) {
       return -1;
     }
@@ -52,6 +75,7 @@ public final class ControlRing {
     if (slot == 0) {
       polarity ^= 1;
     }
+    cookies[slot] = cookie;
     // The valid bit gives the WQE to the device, so everything else must be in memory before it.
     LittleEndian.setLongRelease(
         memory, base + CqpWqe.HEADER, header | CqpWqe.VALID.encode(polarity));
@@ -72,5 +96,24 @@ public final class ControlRing {
   /** Slots in the ring. */
   public int size() {
     return size;
+  }
+
+  int tail() {
+    return tail;
+  }
+
+  /** The opcode of the WQE in a slot, as it stands in the ring. */
+  int opcode(int slot) {
+    return (int)
+        CqpWqe.OPCODE.decode(
+            LittleEndian.getLong(memory, (long) slot * CqpWqe.SIZE + CqpWqe.HEADER));
+  }
+
+  long cookie(int slot) {
+    return cookies[slot];
+  }
+
+  void setCookie(int slot, long cookie) {
+    cookies[slot] = cookie;
   }
 }

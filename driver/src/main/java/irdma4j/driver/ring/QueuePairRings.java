@@ -37,4 +37,13 @@ public final class QueuePairRings {
   boolean isClosed() {
     return closed;
   }
+
+  /** What is posted and not completed: quanta of the send queue, or WQEs of the receive queue. */
+  int outstanding(boolean ofSendQueue) {
+    return ofSendQueue ? send.used() : receive.used();
+  }
+
+  int tail(boolean ofSendQueue) {
+    return ofSendQueue ? send.tail() : receive.tail();
+  }
 }

@@ -5,10 +5,16 @@ import irdma4j.hwregs.RqWqe;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The driver's end of a receive queue: WQEs of a fixed number of quanta. It has no doorbell; the
- * device looks at the next WQE's valid bit when a message needs one.
+ * The driver's end of a receive queue: WQEs of a fixed number of quanta.
  *
- * <p>Posting allocates nothing and takes no lock; one thread at a time, as for {@link SendQueue}.
+ * <pre>
+ *   WQE: | 0 fragment 0 | 16 zero | 24 header, valid bit | 32 fragment 1 | 48 fragment 2 | ...
+ * </pre>
+ *
+ * <p>It has no doorbell: the device looks at the next WQE's valid bit when a message needs one.
+ *
+ * <p>Posting allocates nothing and takes no lock; one thread at a time, as for {@link SendQueue}. A
+ * request that is refused or does not fit writes nothing.
  *
  * <p>Source: Linux drivers/infiniband/hw/irdma/uk.c.
  */
@@ -29,15 +35,32 @@ public final class ReceiveQueue {
    *
    * @param memory the ring
    * @param quanta quanta in the ring, a power of two
-   * @param shift log2 of the quanta of a WQE
+   * @param shift log2 of the quanta of a WQE, 0 to 3, large enough for the fragments
    * @param maxFragments most fragments of a WQE, 1 to 13
    */
   public ReceiveQueue(MemorySegment memory, int quanta, int shift, int maxFragments) {
+    if (Integer.bitCount(quanta) != 1 || shift < 0 || shift > 3 || quanta >> shift < 2) {
+      throw new IllegalArgumentException(
+          "receive queue of %d quanta, %d a WQE".formatted(quanta, 1 << shift));
+    }
+    if (maxFragments < 1
+        || maxFragments > RingSizes.MAX_FRAGMENTS
+        || RingSizes.quanta(maxFragments) > 1 << shift) {
+      throw new IllegalArgumentException(
+          "%d fragments in WQEs of %d quanta".formatted(maxFragments, 1 << shift));
+    }
     this.memory = memory;
     this.size = quanta >> shift;
     this.multiplier = 1 << shift;
     this.maxFragments = maxFragments;
     wrIds = new long[size];
+  }
+
+  /** Sets where the ring stands. */
+  void place(int newHead, int newTail, int newPolarity) {
+    head = newHead;
+    tail = newTail;
+    polarity = newPolarity;
   }
 
   /**
@@ -65,18 +88,18 @@ public final class ReceiveQueue {
     wrIds[index] = wrId;
     long base = (long) index * multiplier * RingSizes.QUANTUM;
     if (count == 0) {
-      emptyFragment(base);
+      fragment(base, 0, 0);
     } else {
-      fragment(base, sges, 0);
+      fragment(base, sges.address(0), sges.word(0));
     }
-    long at = base + 32;
+    long at = base + RingSizes.QUANTUM;
     for (int next = 1; next < count; next++, at += 16) {
-      fragment(at, sges, next);
+      fragment(at, sges.address(next), sges.word(next));
     }
-    int additional = count > 1 ? count - 1 : 0;
-    if (count != 0 && (count & 1) == 0) {
-      emptyFragment(at);
-      additional++;
+    // The device takes the fragments beyond the first in pairs: an even count is filled up.
+    int additional = count & ~1;
+    if (additional == count && count != 0) {
+      fragment(at, 0, 0);
     }
     LittleEndian.setLong(memory, base + 16, 0);
     // The valid bit gives the WQE to the device, so everything else must be in memory before it.
@@ -91,7 +114,7 @@ public final class ReceiveQueue {
     return (head - tail) & (size - 1);
   }
 
-  /** WQEs in the ring. */
+  /** WQEs in the ring; one of them stays free. */
   public int size() {
     return size;
   }
@@ -101,34 +124,34 @@ public final class ReceiveQueue {
     return posted;
   }
 
-  long wrId(int index) {
-    return wrIds[index];
+  int head() {
+    return head;
   }
 
   int tail() {
     return tail;
   }
 
+  int polarity() {
+    return polarity;
+  }
+
+  long wrId(int index) {
+    return wrIds[index];
+  }
+
+  /** Quanta of a WQE. */
   int multiplier() {
     return multiplier;
   }
 
+  /** The WQE at an index, and all before it, are done. */
   void complete(int index) {
     tail = (index + 1) & (size - 1);
   }
 
-  private void fragment(long at, SgeList sges, int entry) {
-    LittleEndian.setLong(memory, at, sges.address(entry));
-    LittleEndian.setLong(
-        memory,
-        at + 8,
-        RqWqe.STAG.encode(Integer.toUnsignedLong(sges.key(entry)))
-            | RqWqe.FRAG_LEN.encode(sges.length(entry))
-            | RqWqe.FRAG_VALID.encode(polarity));
-  }
-
-  private void emptyFragment(long at) {
-    LittleEndian.setLong(memory, at, 0);
-    LittleEndian.setLong(memory, at + 8, RqWqe.FRAG_VALID.encode(polarity));
+  private void fragment(long at, long address, long word) {
+    LittleEndian.setLong(memory, at, address);
+    LittleEndian.setLong(memory, at + 8, word | RqWqe.FRAG_VALID.encode(polarity));
   }
 }

@@ -3,8 +3,8 @@ package irdma4j.driver.ring;
 /**
  * How large rings must be, and how their sizes are told to the device.
  *
- * <p>Source: Linux irdma_get_sqdepth, irdma_get_rqdepth, irdma_get_wqe_shift in uk.c and
- * irdma_get_encoded_wqe_size in ctrl.c.
+ * <p>Source: Linux irdma_get_sqdepth, irdma_get_rqdepth, irdma_get_wqe_shift in uk.c,
+ * irdma_get_encoded_wqe_size in ctrl.c and irdma_create_cq in verbs.c.
  */
 public final class RingSizes {
   /** Bytes of a quantum, the unit in which send and receive queues are counted. */
@@ -16,13 +16,24 @@ public final class RingSizes {
   /** Most fragments of a WQE. */
   public static final int MAX_FRAGMENTS = 13;
 
-  /** Most bytes of inline data. */
+  /** Most bytes of inline data that the device is said to take. */
   public static final int MAX_INLINE = 101;
 
-  /** Quanta that a send queue keeps free: two blocks that are cleared ahead, and a gap. */
-  static final int SQ_RESERVED = 258;
+  /** Most bytes of inline data that a WQE of eight quanta has room for. */
+  public static final int WQE_INLINE = 225;
+
+  /** Bytes of inline data in the first quantum. */
+  static final int INLINE_FIRST = 8;
+
+  /** Bytes of inline data in each further quantum; its last byte holds its valid bit. */
+  static final int INLINE_NEXT = 31;
+
+  /** Quanta that a send queue is made larger by than its work requests need. */
+  private static final int SQ_RESERVED = 258;
 
   private static final int RQ_RESERVED = 1;
+  private static final int MIN_COMPLETIONS = 4;
+  private static final int MAX_COMPLETIONS = 1048574;
   private static final int MIN_WORK_REQUESTS = 8;
 
   private RingSizes() {}
@@ -91,6 +102,20 @@ public final class RingSizes {
 
   /** Quanta of a WQE with inline data. */
   static int inlineQuanta(int bytes) {
-    return bytes <= 8 ? 1 : (bytes - 8 + 30) / 31 + 1;
+    return bytes <= INLINE_FIRST ? 1 : (bytes - INLINE_FIRST + INLINE_NEXT - 1) / INLINE_NEXT + 1;
+  }
+
+  /**
+   * Entries of a completion queue for a number of completions: each may be followed by an
+   * extension.
+   *
+   * @throws IllegalArgumentException if the device has no queue that large
+   */
+  public static int completionEntries(int completions) {
+    long entries = Math.max(MIN_COMPLETIONS, (completions + 1L) * 2);
+    if (completions < 1 || entries > MAX_COMPLETIONS) {
+      throw new IllegalArgumentException("completion queue of " + completions + " entries");
+    }
+    return (int) entries;
   }
 }

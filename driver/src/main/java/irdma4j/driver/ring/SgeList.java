@@ -1,5 +1,7 @@
 package irdma4j.driver.ring;
 
+import irdma4j.hwregs.SqWqe;
+
 /**
  * Scatter-gather entries for one work request, to be filled and used again. Not thread-safe.
  *
@@ -8,12 +10,11 @@ package irdma4j.driver.ring;
  */
 public final class SgeList {
   private final long[] addresses = new long[RingSizes.MAX_FRAGMENTS];
-  private final int[] lengths = new int[RingSizes.MAX_FRAGMENTS];
-  private final int[] keys = new int[RingSizes.MAX_FRAGMENTS];
+  private final long[] words = new long[RingSizes.MAX_FRAGMENTS];
   private int count;
   private long bytes;
 
-  /** An empty list. */
+  /** No entries. */
   public SgeList() {}
 
   /** Takes all entries out. */
@@ -26,18 +27,18 @@ public final class SgeList {
   /**
    * Adds an entry.
    *
-   * @throws IllegalArgumentException if there are 13 already or the length is negative
+   * @throws IllegalArgumentException if there are 13 already
+   * @throws irdma4j.hwregs.FieldRangeException if the length, taken as unsigned, has 32 bits
    */
   public SgeList add(long address, int length, int key) {
     if (count == RingSizes.MAX_FRAGMENTS) {
       throw new IllegalArgumentException("more than " + RingSizes.MAX_FRAGMENTS + " entries");
     }
-    if (length < 0) {
-      throw new IllegalArgumentException("length " + Integer.toUnsignedString(length));
-    }
+    // A fragment of a receive WQE has its fields in the same places; only the valid bit is missing.
+    words[count] =
+        SqWqe.FRAG_STAG.encode(Integer.toUnsignedLong(key))
+            | SqWqe.FRAG_LEN.encode(Integer.toUnsignedLong(length));
     addresses[count] = address;
-    lengths[count] = length;
-    keys[count] = key;
     count++;
     bytes += length;
     return this;
@@ -62,11 +63,8 @@ public final class SgeList {
     return addresses[entry];
   }
 
-  int length(int entry) {
-    return lengths[entry];
-  }
-
-  int key(int entry) {
-    return keys[entry];
+  /** The second word of the entry's fragment, without the valid bit. */
+  long word(int entry) {
+    return words[entry];
   }
 }

@@ -79,12 +79,12 @@ final class Endpoint {
     int cqEntries = 4096;
     MemorySegment cq = function.zeroed(cqEntries * 32L);
     Bar bar = new DoorbellBar(function);
-    send = new SendQueue(sq, sendQuanta, shadow, 0, bar, 0, qpn, 13, DoorbellPolicy.SHADOW);
+    send = new SendQueue(sq, sendQuanta, shadow, 0, bar, 0, qpn, 13, 101, DoorbellPolicy.SHADOW);
     receive = new ReceiveQueue(rq, receiveQuanta, receiveShift, s.fragments);
     QueuePairRings rings = new QueuePairRings(qpn, send, receive);
     completions =
         new CompletionRing(
-            cq, cqEntries, cqShadow, 0, qpn, bar, 4, found -> found == qpn ? rings : null);
+            cq, cqEntries, false, cqShadow, 0, qpn, bar, 4, found -> found == qpn ? rings : null);
     function.queues.put(qpn, new FakeFunction.CompletionRingMemory(offset(cq), cqEntries));
     context = MemorySegment.ofArray(new long[RoceContext.SIZE / 8]);
     set(RoceContext.RQWQESIZE, receiveShift);
