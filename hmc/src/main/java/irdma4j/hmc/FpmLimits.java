@@ -87,6 +87,15 @@ public record FpmLimits(
     return limits;
   }
 
+  /** Objects beyond a segment's size don't exist; their sums would overflow. */
+  void requireSensibleSize(HmcObject kind) {
+    long size = of(kind).size();
+    if (size < 1 || size > HostMemoryCache.SEGMENT_SIZE) {
+      throw new HmcException(
+          "the card reports %s bytes for one of %s".formatted(Long.toUnsignedString(size), kind));
+    }
+  }
+
   private static void requireBlock(String kind, long blockSize, long users) {
     if (blockSize == 0 && users != 0) {
       throw new HmcException("the card reports a block size of 0 for " + kind);

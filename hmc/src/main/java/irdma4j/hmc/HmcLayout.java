@@ -46,27 +46,22 @@ public record HmcLayout(Map<HmcObject, Area> areas, long segments) {
    * @param buffer at least {@link FpmCommitBuffer#SIZE} bytes
    * @param plan what was asked for
    * @param limits where the sizes come from
-   * @throws HmcException if two areas overlap or the whole does not fit the card's segments
+   * @throws HmcException if two areas overlap, an object is larger than a segment, or the whole
+   *     does not fit the card's segments
    */
   public static HmcLayout parse(MemorySegment buffer, HmcPlan plan, FpmLimits limits) {
     EnumMap<HmcObject, Area> areas = new EnumMap<>(HmcObject.class);
     long end = 0;
     for (HmcObject kind : HmcObject.values()) {
-      long base = FpmCommitBuffer.BASE.get(buffer, kind.commitOffset()) * FpmCommitBuffer.BASE_UNIT;
-      long count = kind.isCommitted() ? FpmCommitBuffer.COUNT.get(buffer, kind.commitOffset()) : 1;
-      if (kind == HmcObject.QP) {
-        count &= (1L << 19) - 1;
-      } else if (kind == HmcObject.CQ) {
-        count &= (1L << 20) - 1;
-      }
-      if (count == 0 || plan.count(kind) == 0) {
+      Area area = area(buffer, kind, limits);
+      if (area.count() == 0 || plan.count(kind) == 0) {
         continue;
       }
-      Area area = new Area(base, count, limits.of(kind).size());
+      limits.requireSensibleSize(kind);
       for (Map.Entry<HmcObject, Area> other : areas.entrySet()) {
-        if (base < other.getValue().end() && other.getValue().base() < area.end()) {
+        if (area.base() < other.getValue().end() && other.getValue().base() < area.end()) {
           throw new HmcException(
-              "the card put %s at 0x%x, inside %s".formatted(kind, base, other.getKey()));
+              "the card put %s at 0x%x, inside %s".formatted(kind, area.base(), other.getKey()));
         }
       }
       areas.put(kind, area);
@@ -78,5 +73,24 @@ public record HmcLayout(Map<HmcObject, Area> areas, long segments) {
           "the card's layout needs %d segments of %d".formatted(segments, limits.maxSegments()));
     }
     return new HmcLayout(areas, segments);
+  }
+
+  /**
+   * Reads what the device answered about one kind.
+   *
+   * @param buffer at least {@link FpmCommitBuffer#SIZE} bytes
+   * @param kind which
+   * @param limits where the size comes from
+   */
+  public static Area area(MemorySegment buffer, HmcObject kind, FpmLimits limits) {
+    long base = FpmCommitBuffer.BASE.get(buffer, kind.commitOffset()) * FpmCommitBuffer.BASE_UNIT;
+    long count = kind.isCommitted() ? FpmCommitBuffer.COUNT.get(buffer, kind.commitOffset()) : 1;
+    // The other bits of these two counts are not the device's to use.
+    if (kind == HmcObject.QP) {
+      count &= (1L << 19) - 1;
+    } else if (kind == HmcObject.CQ) {
+      count &= (1L << 20) - 1;
+    }
+    return new Area(base, count, limits.of(kind).size());
   }
 }

@@ -6,6 +6,7 @@ import irdma4j.hwregs.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -14,11 +15,13 @@ import java.util.Map;
  * @param counts objects of each kind
  * @param segments segments of 2 MiB that they need together
  * @param rounds rounds that the search took
+ * @param notes what was given up, and why
  */
-public record HmcPlan(Map<HmcObject, Long> counts, long segments, int rounds) {
+public record HmcPlan(Map<HmcObject, Long> counts, long segments, int rounds, List<String> notes) {
 
-  /** Copies the map. */
+  /** Copies the map and the list. */
   public HmcPlan {
+    notes = List.copyOf(notes);
     counts = Collections.unmodifiableMap(new EnumMap<>(counts));
   }
 

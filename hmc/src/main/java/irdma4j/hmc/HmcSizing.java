@@ -2,14 +2,18 @@ package irdma4j.hmc;
 
 import irdma4j.hwregs.HmcObject;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /**
- * Finds object counts that fit a card's limits.
+ * Finds object counts that fit a card's limits, by one of two policies.
  *
- * <p>The search is the one that Linux's driver makes (irdma_cfg_fpm_val in ctrl.c): start from the
- * most that the card offers and give up regions, PBLEs and queue pairs in turn until the segments
- * suffice. Where that search has no end, this one says so.
+ * <p>{@link #fit} is the project's own: it always ends, never gives fewer queue pairs for more
+ * segments, and keeps the limit of every kind of object. {@link #linux} makes the search that
+ * Linux's driver makes (irdma_cfg_fpm_val in ctrl.c): start from the most that the card offers and
+ * give up regions, PBLEs and queue pairs in turn until the segments suffice. It may fail where
+ * {@link #fit} does not, and gives surplus segments to PBLEs beyond the card's limit. Where that
+ * search has no end, this one says so.
  */
 public final class HmcSizing {
   private static final int STEP = 1024;
@@ -40,8 +44,23 @@ public final class HmcSizing {
     return new HmcSizing(limits, iwarpOnly).search(queuePairs, profile);
   }
 
+  /**
+   * The most queue pairs that fit, and as much of everything else as the segments hold.
+   *
+   * @param limits what the card offers
+   * @param request what is wanted
+   * @throws HmcException if not even one queue pair fits; says what stands in the way
+   */
+  public static HmcPlan fit(FpmLimits limits, HmcRequest request) {
+    for (HmcObject kind : HmcObject.values()) {
+      limits.requireSensibleSize(kind);
+    }
+    return new Fit(limits, request).find();
+  }
+
   private HmcPlan search(long queuePairs, HmcProfile profile) {
     for (HmcObject kind : HmcObject.values()) {
+      limits.requireSensibleSize(kind);
       counts.put(kind, limits.of(kind).maxCount());
     }
     long qps = Long.highestOneBit(Math.min(queuePairs, limits.of(HmcObject.QP).maxCount()));
@@ -49,11 +68,11 @@ public final class HmcSizing {
     long pbles = limits.of(HmcObject.PBLE).maxCount();
     counts.put(HmcObject.APBVT, 1L);
     long q1Limit = limits.of(HmcObject.Q1).maxCount();
-    while (q1(qps) > q1Limit) {
+    while (q1(qps, iwarpOnly) > q1Limit) {
       if (qps == 0) {
         throw new HmcException(
             "the card offers %d Q1 entries, and %d are needed for no queue pair at all"
-                .formatted(q1Limit, q1(0)));
+                .formatted(q1Limit, q1(0, iwarpOnly)));
       }
       qps /= 2;
     }
@@ -61,8 +80,8 @@ public final class HmcSizing {
     long needed;
     do {
       rounds++;
-      setCounts(qps, mrs, pbles);
-      needed = segments();
+      setCounts(counts, limits, iwarpOnly, qps, mrs, pbles);
+      needed = segments(counts, limits);
       if (needed <= limits.maxSegments()) {
         break;
       }
@@ -103,12 +122,19 @@ public final class HmcSizing {
     }
     if (rounds > 1 && needed < limits.maxSegments()) {
       counts.put(HmcObject.PBLE, pbles + (limits.maxSegments() - needed) * 256L * STEP);
-      needed = segments();
+      needed = segments(counts, limits);
     }
-    return new HmcPlan(counts, needed, rounds);
+    return new HmcPlan(counts, needed, rounds, List.of());
   }
 
-  private void setCounts(long qps, long mrs, long pbles) {
+  /** Sets what depends on the number of queue pairs; the rest of the map says what is offered. */
+  static void setCounts(
+      EnumMap<HmcObject, Long> counts,
+      FpmLimits limits,
+      boolean iwarpOnly,
+      long qps,
+      long mrs,
+      long pbles) {
     counts.put(HmcObject.QP, qps);
     counts.merge(HmcObject.CQ, 2 * qps, Math::min);
     counts.put(HmcObject.MR, mrs);
@@ -117,21 +143,22 @@ public final class HmcSizing {
     counts.put(HmcObject.XF, 4 * limits.xfBlockSize() * qps);
     counts.put(HmcObject.XFFL, counts.get(HmcObject.XF) / limits.xfBlockSize());
     counts.put(HmcObject.HDR, qps);
-    ifOffered(HmcObject.RRF, 32 * qps);
+    ifOffered(counts, limits, HmcObject.RRF, 32 * qps);
     if (limits.of(HmcObject.RRFFL).maxCount() != 0) {
       counts.put(HmcObject.RRFFL, counts.get(HmcObject.RRF) / limits.rrfBlockSize());
     }
-    ifOffered(HmcObject.OOISC, 32 * qps);
+    ifOffered(counts, limits, HmcObject.OOISC, 32 * qps);
     if (limits.of(HmcObject.OOISCFFL).maxCount() != 0) {
       counts.put(HmcObject.OOISCFFL, counts.get(HmcObject.OOISC) / limits.ooiscBlockSize());
     }
-    counts.put(HmcObject.Q1, q1(qps));
+    counts.put(HmcObject.Q1, q1(qps, iwarpOnly));
     counts.put(HmcObject.Q1FL, counts.get(HmcObject.Q1) / limits.q1BlockSize());
     counts.put(HmcObject.TIMER, (roundUp(qps, 512) / 512 + 1) * limits.timerBucket());
     counts.put(HmcObject.PBLE, pbles);
   }
 
-  private void ifOffered(HmcObject kind, long count) {
+  private static void ifOffered(
+      Map<HmcObject, Long> counts, FpmLimits limits, HmcObject kind, long count) {
     if (limits.of(kind).maxCount() != 0) {
       counts.put(kind, count);
     }
@@ -143,7 +170,7 @@ public final class HmcSizing {
     }
   }
 
-  private long q1(long qps) {
+  private static long q1(long qps, boolean iwarpOnly) {
     // The device needs room for the most READ requests that a queue pair may receive, twice.
     long entries = MAX_IRD * 2L * qps;
     return iwarpOnly ? entries : ceilingPowerOfTwo(entries + 512);
@@ -152,12 +179,19 @@ public final class HmcSizing {
   /** READ requests that the device accepts at once on one queue pair. */
   static final int MAX_IRD = 127;
 
-  private long segments() {
+  /** Segments that the objects need together. */
+  static long segments(Map<HmcObject, Long> counts, FpmLimits limits) {
+    return (bytes(counts, limits) + HostMemoryCache.SEGMENT_SIZE - 1)
+        / HostMemoryCache.SEGMENT_SIZE;
+  }
+
+  /** Bytes that the objects need together; the device begins each kind at a multiple of 512. */
+  static long bytes(Map<HmcObject, Long> counts, FpmLimits limits) {
     long bytes = 0;
     for (Map.Entry<HmcObject, Long> entry : counts.entrySet()) {
       bytes += roundUp(entry.getValue() * limits.of(entry.getKey()).size(), 512);
     }
-    return (bytes + HostMemoryCache.SEGMENT_SIZE - 1) / HostMemoryCache.SEGMENT_SIZE;
+    return bytes;
   }
 
   private static long roundUp(long value, long multiple) {

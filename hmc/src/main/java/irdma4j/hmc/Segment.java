@@ -39,24 +39,49 @@ final class Segment {
     return pageIova[page] != 0;
   }
 
-  /** Maps a page; {@code owned} is freed with it, or null if the memory belongs to an extent. */
-  void setPage(int page, long iova, @Nullable DmaMemory owned) {
+  /** Backed bytes, page descriptors not counted. */
+  int backedPages() {
+    if (type == SegmentType.DIRECT) {
+      return PAGES;
+    }
+    int pages = 0;
+    for (long iova : pageIova) {
+      pages += iova == 0 ? 0 : 1;
+    }
+    return pages;
+  }
+
+  /**
+   * Backs a page and writes its descriptor; {@code owned} is freed with it, or null if the memory
+   * belongs to an extent.
+   */
+  void addPage(int page, long iova, @Nullable DmaMemory owned) {
     pageIova[page] = iova;
     pageMemory[page] = owned;
-    LittleEndian.setLongRelease(root.segment(), page * 8L, iova | PageDescriptorEntry.VALID.mask());
+    showPage(page);
   }
 
-  void clearPage(int page) {
+  /** Writes the descriptor of a backed page. */
+  void showPage(int page) {
+    LittleEndian.setLongRelease(
+        root.segment(), page * 8L, pageIova[page] | PageDescriptorEntry.VALID.mask());
+  }
+
+  /** Clears the descriptor of a page, which stays backed. */
+  void hidePage(int page) {
     LittleEndian.setLongRelease(root.segment(), page * 8L, 0);
-    pageIova[page] = 0;
   }
 
-  void freePage(int page) {
+  /**
+   * Ends the backing of a hidden page.
+   *
+   * @return its memory if the segment owned it
+   */
+  @Nullable DmaMemory removePage(int page) {
     DmaMemory memory = pageMemory[page];
-    if (memory != null) {
-      memory.close();
-      pageMemory[page] = null;
-    }
+    pageMemory[page] = null;
+    pageIova[page] = 0;
+    return memory;
   }
 
   int addPageUsers(int page, int count) {
@@ -75,7 +100,10 @@ final class Segment {
 
   void free() {
     for (int page = 0; page < pageMemory.length; page++) {
-      freePage(page);
+      DmaMemory memory = removePage(page);
+      if (memory != null) {
+        memory.close();
+      }
     }
     root.close();
   }

@@ -10,9 +10,9 @@ public final class SegmentDescriptor {
   /** Its size in bytes. */
   public static final int SIZE = 16;
 
-  /** Index of the segment descriptor. */
+  /** Index of the segment descriptor: a function has at most 8192. */
   public static final Field PMSDIDX =
-      Field.bits("PMSDIDX", 0, 11, 0, "Index of the segment descriptor");
+      Field.bits("PMSDIDX", 0, 12, 0, "Index of the segment descriptor");
 
   /** Which partition of the table. */
   public static final Field PMSDPARTSEL =

@@ -5,30 +5,36 @@ import java.lang.foreign.MemorySegment;
 
 /** A backed part of the PBLE area. */
 final class Chunk {
-  private final Extent extent;
-  private final int firstIndex;
-  private final FreeRuns runs;
+  /** PBLEs of a unit, the smallest part that is handed out: 64 bytes. */
+  static final int UNIT = 8;
 
-  Chunk(Extent extent, int firstIndex) {
-    this.extent = extent;
-    this.firstIndex = firstIndex;
-    this.runs = new FreeRuns(extent.pages() * 512 / Run.UNIT);
-  }
+  private static final int WORDS_PER_PAGE = 512 / UNIT / 64;
 
-  Extent extent() {
-    return extent;
-  }
+  /** Its place in the pool; newer chunks come later. */
+  final int number;
 
   /** Index, in the PBLE area, of the chunk's first PBLE. */
-  int firstIndex() {
-    return firstIndex;
+  final int firstIndex;
+
+  final Extent extent;
+  final MemorySegment memory;
+  final FreeRuns runs;
+
+  Chunk(int number, Extent extent, int firstIndex) {
+    this.number = number;
+    this.extent = extent;
+    this.firstIndex = firstIndex;
+    memory = extent.segmentView();
+    runs = new FreeRuns(extent.pages() * WORDS_PER_PAGE);
   }
 
-  FreeRuns runs() {
-    return runs;
+  /** PBLEs that it holds. */
+  long entries() {
+    return extent.pages() * 512L;
   }
 
-  MemorySegment memory() {
-    return extent.segmentView();
+  /** Units that a number of PBLEs takes. */
+  static int units(int count) {
+    return (count + UNIT - 1) / UNIT;
   }
 }

@@ -1,11 +1,16 @@
 package irdma4j.pble;
 
-/** A request for PBLEs that can't be met; nothing was changed but the pool may have grown. */
+/** A request for PBLEs that can't be met. */
 public final class PbleException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** A failure in words. */
   public PbleException(String message) {
     super(message);
+  }
+
+  /** A failure with its cause. */
+  public PbleException(String message, Throwable cause) {
+    super(message, cause);
   }
 }

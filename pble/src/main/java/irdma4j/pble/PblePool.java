@@ -6,10 +6,7 @@ import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.LittleEndian;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +15,14 @@ import org.jspecify.annotations.Nullable;
  * <p>The newest chunk is asked first, and in it the lowest run that fits is taken, in units of
  * eight PBLEs. A request is tried as one run, then (if the caller allows it and it has more than
  * 512 pages) as a root with leaves, before the pool grows: the order of Linux's driver, so that
- * indices are the same. Not thread-safe.
+ * indices are the same. A request of {@link PbleLevels#LEVEL_2_ONLY} gets a root with leaves
+ * whatever its size.
  *
- * <p>Source: Linux drivers/infiniband/hw/irdma/pble.c.
+ * <p>Growth differs: Linux gives up after a number of chunks that depends on the request's size
+ * alone, and keeps them. This pool grows as long as that can help, and takes back what it grew by
+ * for a request that is refused in the end. {@link #linux} does it as Linux does.
+ *
+ * <p>Not thread-safe. Source: Linux drivers/infiniband/hw/irdma/pble.c.
  */
 public final class PblePool implements AutoCloseable {
   /** Pages of a chunk that covers a whole segment. */
@@ -32,37 +34,60 @@ public final class PblePool implements AutoCloseable {
   private final HostMemoryCache cache;
   private final long base;
   private final int chunkPages;
+  private final boolean asLinux;
   private final List<Chunk> chunks = new ArrayList<>();
-  private final Set<PbleAllocation> live = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final ChunkIndex index = new ChunkIndex();
   private long nextAddress;
   private long unbacked;
   private long backed;
   private long free;
   private int level1;
   private int level2;
+  private long granted;
+  private long refused;
+  private boolean closed;
+
+  /** Where {@link #take} found a run. */
+  private int takenUnit;
 
   /**
    * A pool with its first chunk.
    *
-   * @param cache whose PBLE area it takes
+   * @param cache whose PBLE area it takes; it must outlive the pool
    * @param chunkPages most pages of 512 PBLEs that the pool grows by at once, 1 to 512; a list that
    *     no chunk can hold in one run gets a root with leaves
-   * @throws PbleException if the area has no whole page
+   * @throws PbleException if the area has no whole page, or memory for the first chunk is refused
    */
   public PblePool(HostMemoryCache cache, int chunkPages) {
+    this(cache, chunkPages, false);
+  }
+
+  /**
+   * A pool that grows by whole segments, and refuses and keeps exactly what Linux's driver does.
+   */
+  public static PblePool linux(HostMemoryCache cache) {
+    return new PblePool(cache, WHOLE_SEGMENT, true);
+  }
+
+  private PblePool(HostMemoryCache cache, int chunkPages, boolean asLinux) {
     if (chunkPages < 1 || chunkPages > WHOLE_SEGMENT) {
       throw new IllegalArgumentException("chunkPages " + chunkPages + ": 1 to " + WHOLE_SEGMENT);
     }
     this.cache = cache;
     this.chunkPages = chunkPages;
+    this.asLinux = asLinux;
     HmcLayout.Area area = cache.layout().of(HmcObject.PBLE);
     base = area.base();
     // A chunk is made of whole pages, so the PBLEs before the first page boundary are not used.
     nextAddress = (base + PAGE - 1) / PAGE * PAGE;
-    unbacked = area.count() - (nextAddress - base) / 8;
-    if (!grow()) {
+    unbacked = Math.max(0, area.count() - (nextAddress - base) / 8);
+    if (unbacked < PER_PAGE) {
       throw new PbleException(
           "the PBLE area of %d entries has no whole page".formatted(area.count()));
+    }
+    RuntimeException failure = grow();
+    if (failure != null) {
+      throw new PbleException("no memory for the first PBLEs: " + failure.getMessage(), failure);
     }
   }
 
@@ -71,26 +96,21 @@ public final class PblePool implements AutoCloseable {
    *
    * @param count pages of the list, at least 1
    * @param levels which levels are allowed
-   * @throws PbleException if the area is exhausted; the pool may have grown
+   * @throws PbleException if the area, or the memory behind it, is exhausted; nothing has changed
+   *     then, except that a pool made by {@link #linux} may have grown
    */
   public PbleAllocation allocate(int count, PbleLevels levels) {
     if (count < 1) {
       throw new IllegalArgumentException("PBLE count " + count);
     }
+    if (closed) {
+      throw new IllegalStateException("the PBLE pool is closed");
+    }
     PbleAllocation allocation = tryAllocate(count, levels);
-    long attempts = count / ((long) chunkPages * PER_PAGE) + 1;
-    for (long i = 0; allocation == null && i < attempts && grow(); i++) {
-      allocation = tryAllocate(count, levels);
-      if (levels == PbleLevels.LEVEL_1_ONLY) {
-        break;
-      }
-    }
     if (allocation == null) {
-      throw new PbleException(
-          "no room for %d PBLEs (%s): %d are free and the pool can grow by %d"
-              .formatted(count, levels, free, unbacked));
+      allocation = growAndAllocate(count, levels);
     }
-    live.add(allocation);
+    granted++;
     if (allocation.level() == 1) {
       level1++;
     } else {
@@ -102,108 +122,229 @@ public final class PblePool implements AutoCloseable {
   /**
    * Gives PBLEs back.
    *
-   * @throws PbleException if they are not in use in this pool
+   * @throws PbleException if they are not in use in this pool; nothing has changed then
    */
   public void free(PbleAllocation allocation) {
-    if (!live.remove(allocation)) {
+    if (allocation.owner != this || closed) {
       throw new PbleException(
           "the PBLEs at %d are not in use here".formatted(allocation.firstIndex()));
     }
-    give(allocation.head());
-    for (Run leaf : allocation.leaves()) {
-      give(leaf);
-    }
-    if (allocation.level() == 1) {
+    allocation.owner = null;
+    int leaves = allocation.leafCount();
+    if (leaves == 0) {
+      give(allocation.chunk(), allocation.unit(), allocation.count());
       level1--;
-    } else {
-      level2--;
+      return;
     }
+    give(allocation.chunk(), allocation.unit(), leaves);
+    for (int leaf = 0; leaf < leaves; leaf++) {
+      give(allocation.leafChunk(leaf), allocation.leafUnit(leaf), allocation.leafSize(leaf));
+    }
+    level2--;
   }
 
   /** What is backed, free and in use. */
   public PbleUsage usage() {
-    return new PbleUsage(backed, free, unbacked, chunks.size(), level1, level2);
+    return new PbleUsage(backed, free, unbacked, chunks.size(), level1, level2, granted, refused);
   }
 
-  /** Gives all chunks back to the cache. */
+  /**
+   * Gives all chunks back to the cache; allocations that were not freed are void. Goes on after a
+   * failure, and throws it at the end. Closing twice does nothing.
+   */
   @Override
   public void close() {
-    for (Chunk chunk : chunks) {
-      cache.release(chunk.extent());
+    closed = true;
+    RuntimeException first = null;
+    while (!chunks.isEmpty()) {
+      try {
+        cache.release(chunks.removeLast().extent);
+      } catch (RuntimeException e) {
+        if (first == null) {
+          first = e;
+        } else {
+          first.addSuppressed(e);
+        }
+      }
     }
-    chunks.clear();
-    live.clear();
     backed = 0;
     free = 0;
     level1 = 0;
     level2 = 0;
+    if (first != null) {
+      throw first;
+    }
+  }
+
+  /** The chunks, oldest first. */
+  List<Chunk> chunks() {
+    return chunks;
+  }
+
+  private PbleAllocation growAndAllocate(int count, PbleLevels levels) {
+    int before = chunks.size();
+    long attempts = asLinux ? count / ((long) chunkPages * PER_PAGE) + 1 : Long.MAX_VALUE;
+    if (asLinux && levels == PbleLevels.LEVEL_1_ONLY) {
+      attempts = 1;
+    }
+    RuntimeException failure = null;
+    for (long i = 0; i < attempts && unbacked >= PER_PAGE; i++) {
+      if (!asLinux && !growthHelps(count, levels)) {
+        break;
+      }
+      failure = grow();
+      if (failure != null) {
+        break;
+      }
+      PbleAllocation allocation = tryAllocate(count, levels);
+      if (allocation != null) {
+        return allocation;
+      }
+    }
+    refused++;
+    PbleException refusal = refusal(count, levels, failure);
+    try {
+      while (!asLinux && chunks.size() > before) {
+        dropNewest();
+      }
+    } catch (RuntimeException e) {
+      refusal.addSuppressed(e);
+    }
+    throw refusal;
+  }
+
+  private PbleException refusal(int count, PbleLevels levels, @Nullable RuntimeException failure) {
+    String message =
+        "no room for %d PBLEs (%s): %d are free and the pool can grow by %d"
+            .formatted(count, levels, free, unbacked);
+    return failure == null
+        ? new PbleException(message)
+        : new PbleException(message + ", but " + failure.getMessage(), failure);
+  }
+
+  /** Whether the rest of the area, all of it backed, could hold what is missing. */
+  private boolean growthHelps(int count, PbleLevels levels) {
+    if (levels != PbleLevels.LEVEL_1_ONLY && (count > PbleAllocation.LEAF || isLevel2(levels))) {
+      return free + unbacked >= count;
+    }
+    long toSegmentEnd = toSegmentEnd(nextAddress);
+    long left = unbacked / PER_PAGE;
+    long largest = Math.min(Math.min(toSegmentEnd, chunkPages), left);
+    long beyond = Math.min(Math.min(WHOLE_SEGMENT, chunkPages), left - toSegmentEnd);
+    return Math.max(largest, beyond) * PER_PAGE >= count;
+  }
+
+  private static boolean isLevel2(PbleLevels levels) {
+    return levels == PbleLevels.LEVEL_2_ONLY;
   }
 
   private @Nullable PbleAllocation tryAllocate(int count, PbleLevels levels) {
-    if (levels != PbleLevels.LEVEL_2_ONLY) {
-      Run run = take(count);
-      if (run != null) {
-        return new PbleAllocation(count, run);
+    if (!isLevel2(levels)) {
+      Chunk chunk = take(count);
+      if (chunk != null) {
+        return new PbleAllocation(this, count, chunk, takenUnit);
+      }
+      if (levels == PbleLevels.LEVEL_1_ONLY || count <= PbleAllocation.LEAF) {
+        return null;
       }
     }
-    boolean leavesHelp = count > PbleAllocation.LEAF || levels == PbleLevels.LEVEL_2_ONLY;
-    return levels == PbleLevels.LEVEL_1_ONLY || !leavesHelp ? null : tryLeaves(count);
+    return free < count ? null : tryLeaves(count);
   }
 
   private @Nullable PbleAllocation tryLeaves(int count) {
-    int leafCount = (count + PbleAllocation.LEAF - 1) / PbleAllocation.LEAF;
-    Run root = take(leafCount);
+    int leafCount = (count - 1) / PbleAllocation.LEAF + 1;
+    Chunk root = take(leafCount);
     if (root == null) {
       return null;
     }
-    Run[] leaves = new Run[leafCount];
+    int rootUnit = takenUnit;
+    long rootOffset = (long) rootUnit * Chunk.UNIT * 8;
+    Chunk[] leafChunks = new Chunk[leafCount];
+    int[] leafUnits = new int[leafCount];
     for (int leaf = 0; leaf < leafCount; leaf++) {
-      Run run = take(Math.min(PbleAllocation.LEAF, count - leaf * PbleAllocation.LEAF));
-      if (run == null) {
+      Chunk chunk = take(leafSize(count, leaf));
+      if (chunk == null) {
         for (int taken = 0; taken < leaf; taken++) {
-          give(leaves[taken]);
+          give(leafChunks[taken], leafUnits[taken], leafSize(count, taken));
         }
-        give(root);
+        give(root, rootUnit, leafCount);
         return null;
       }
-      leaves[leaf] = run;
-      LittleEndian.setLong(root.chunk().memory(), root.offset() + 8L * leaf, run.index());
+      leafChunks[leaf] = chunk;
+      leafUnits[leaf] = takenUnit;
+      LittleEndian.setLong(
+          root.memory, rootOffset + 8L * leaf, chunk.firstIndex + takenUnit * Chunk.UNIT);
     }
-    return new PbleAllocation(count, root, leaves);
+    return new PbleAllocation(this, count, root, rootUnit, leafChunks, leafUnits);
   }
 
-  private @Nullable Run take(int count) {
-    int units = Run.units(count);
-    for (int i = chunks.size() - 1; i >= 0; i--) {
-      Chunk chunk = chunks.get(i);
-      int unit = chunk.runs().find(units);
+  private static int leafSize(int count, int leaf) {
+    return Math.min(PbleAllocation.LEAF, count - leaf * PbleAllocation.LEAF);
+  }
+
+  /** Takes the lowest run of the newest chunk that has one; {@link #takenUnit} says where. */
+  private @Nullable Chunk take(int count) {
+    int units = Chunk.units(count);
+    int code = ChunkIndex.code(units);
+    for (int number = index.last(code, chunks.size());
+        number >= 0;
+        number = index.last(code, number)) {
+      Chunk chunk = chunks.get(number);
+      int unit = chunk.runs.find(units);
       if (unit >= 0) {
-        chunk.runs().take(unit, units);
-        free -= (long) units * Run.UNIT;
-        return new Run(chunk, unit, count);
+        chunk.runs.take(unit, units);
+        free -= (long) units * Chunk.UNIT;
+        takenUnit = unit;
+        return chunk;
       }
+      index.lower(number, ChunkIndex.code(chunk.runs.bound()));
     }
     return null;
   }
 
-  private void give(Run run) {
-    run.chunk().runs().give(run.unit(), run.units());
-    free += (long) run.units() * Run.UNIT;
+  private void give(Chunk chunk, int unit, int count) {
+    int units = Chunk.units(count);
+    index.raise(chunk.number, ChunkIndex.code(chunk.runs.give(unit, units)));
+    free += (long) units * Chunk.UNIT;
   }
 
-  private boolean grow() {
-    if (unbacked < PER_PAGE) {
-      return false;
+  /** Adds the next chunk; answers why there is no memory for it, or null. */
+  private @Nullable RuntimeException grow() {
+    int pages =
+        (int)
+            Math.min(
+                Math.min(toSegmentEnd(nextAddress), chunkPages),
+                Math.min(WHOLE_SEGMENT, unbacked / PER_PAGE));
+    Extent extent;
+    try {
+      extent = cache.extend(nextAddress, pages);
+    } catch (RuntimeException e) {
+      return e;
     }
-    int toSegmentEnd = WHOLE_SEGMENT - (int) (nextAddress % HostMemoryCache.SEGMENT_SIZE / PAGE);
-    int pages = (int) Math.min(Math.min(toSegmentEnd, chunkPages), unbacked / PER_PAGE);
-    Extent extent = cache.extend(nextAddress, pages);
-    chunks.add(new Chunk(extent, (int) ((nextAddress - base) / 8)));
-    long entries = (long) pages * PER_PAGE;
+    Chunk chunk = new Chunk(chunks.size(), extent, (int) ((nextAddress - base) / 8));
+    chunks.add(chunk);
+    index.grow(chunks.size());
+    index.raise(chunk.number, ChunkIndex.code(chunk.runs.bound()));
     nextAddress += (long) pages * PAGE;
-    unbacked -= entries;
-    backed += entries;
-    free += entries;
-    return true;
+    unbacked -= chunk.entries();
+    backed += chunk.entries();
+    free += chunk.entries();
+    return null;
+  }
+
+  /** Gives the newest chunk, which is free, back to the cache. */
+  private void dropNewest() {
+    Chunk chunk = chunks.getLast();
+    cache.release(chunk.extent);
+    chunks.removeLast();
+    index.lower(chunk.number, 0);
+    nextAddress = chunk.extent.address();
+    unbacked += chunk.entries();
+    backed -= chunk.entries();
+    free -= chunk.entries();
+  }
+
+  private static long toSegmentEnd(long address) {
+    return WHOLE_SEGMENT - address % HostMemoryCache.SEGMENT_SIZE / PAGE;
   }
 }

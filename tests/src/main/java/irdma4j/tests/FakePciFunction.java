@@ -1,0 +1,221 @@
+package irdma4j.tests;
+
+import irdma4j.uapi.Bar;
+import irdma4j.uapi.ConfigSpace;
+import irdma4j.uapi.DeviceClock;
+import irdma4j.uapi.DmaMemory;
+import irdma4j.uapi.DmaPlacement;
+import irdma4j.uapi.DmaUsage;
+import irdma4j.uapi.Interrupts;
+import irdma4j.uapi.PciException;
+import irdma4j.uapi.PciFunction;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A PCI function that has DMA memory and nothing else: no registers, no interrupts, no device.
+ *
+ * <p>IOVAs are the same in each run: they start at {@link #FIRST_IOVA}, go up, and are never used
+ * twice. An allocation is aligned to its size, rounded up to a power of two of at most 2 MiB, or to
+ * what the caller wants if that is more. Scattered pages lie one after the other.
+ *
+ * <p>Any allocation can be made to fail ({@link #failAllocation}); what is not given back shows in
+ * {@link #dmaUsage()}; memory that was given back can't be touched any more. Confined to the thread
+ * that allocates.
+ */
+public final class FakePciFunction implements PciFunction {
+  /** Where IOVAs start. */
+  public static final long FIRST_IOVA = 0xa5_0000_0000L;
+
+  private static final long PAGE = 4096;
+  private static final long MAX_ALIGNMENT = 2L << 20;
+
+  /**
+   * A change of the memory.
+   *
+   * @param allocated whether it came or went
+   * @param iova of the first byte
+   * @param bytes its size
+   */
+  public record DmaEvent(boolean allocated, long iova, long bytes) {}
+
+  private final TreeMap<Long, Memory> byIova = new TreeMap<>();
+  private final List<DmaEvent> events = new ArrayList<>();
+  private long nextIova = FIRST_IOVA;
+  private int countdown;
+  private long current;
+  private long peak;
+  private boolean closed;
+
+  private final class Memory implements DmaMemory {
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment segment;
+    private final long iova;
+    private final DmaPlacement placement;
+    private boolean freed;
+
+    Memory(long bytes, long iova, DmaPlacement placement) {
+      this.segment = arena.allocate(bytes, PAGE);
+      this.iova = iova;
+      this.placement = placement;
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return segment;
+    }
+
+    @Override
+    public long size() {
+      return segment.byteSize();
+    }
+
+    @Override
+    public DmaPlacement placement() {
+      return placement;
+    }
+
+    @Override
+    public long iova(long offset) {
+      if (offset < 0 || offset >= size()) {
+        throw new IndexOutOfBoundsException("offset " + offset + " of " + size());
+      }
+      return iova + offset;
+    }
+
+    @Override
+    public void close() {
+      if (!freed) {
+        freed = true;
+        byIova.remove(iova);
+        current -= size();
+        events.add(new DmaEvent(false, iova, size()));
+        arena.close();
+      }
+    }
+  }
+
+  @Override
+  public DmaMemory allocateDma(long bytes, long alignment, DmaPlacement placement) {
+    if (closed) {
+      throw new PciException("the function is closed");
+    }
+    if (bytes < 1 || Long.bitCount(alignment) != 1) {
+      throw new IllegalArgumentException(bytes + " bytes aligned to " + alignment);
+    }
+    if (countdown > 0) {
+      countdown--;
+      if (countdown == 0) {
+        throw new PciException("out of DMA memory, as the test wants");
+      }
+    }
+    long size = (bytes + PAGE - 1) / PAGE * PAGE;
+    long natural = placement == DmaPlacement.SCATTERED ? PAGE : powerOfTwo(size);
+    long align = Math.max(alignment, Math.min(natural, MAX_ALIGNMENT));
+    long iova = (nextIova + align - 1) & -align;
+    nextIova = iova + size;
+    Memory memory = new Memory(size, iova, placement);
+    byIova.put(iova, memory);
+    events.add(new DmaEvent(true, iova, size));
+    current += size;
+    peak = Math.max(peak, current);
+    return memory;
+  }
+
+  private static long powerOfTwo(long size) {
+    long highest = Long.highestOneBit(size);
+    return highest == size ? size : highest << 1;
+  }
+
+  /**
+   * Makes one allocation fail.
+   *
+   * @param n which one from now on: 1 is the next, 0 none
+   */
+  public void failAllocation(int n) {
+    countdown = n;
+  }
+
+  /** The next allocation starts here or above. */
+  public void startAt(long iova) {
+    if (iova < nextIova) {
+      throw new IllegalArgumentException("IOVA 0x%x may be in use".formatted(iova));
+    }
+    nextIova = iova;
+  }
+
+  /** What came and went since the last call. */
+  public List<DmaEvent> takeEvents() {
+    List<DmaEvent> taken = List.copyOf(events);
+    events.clear();
+    return taken;
+  }
+
+  /** IOVA and size of each open allocation, by IOVA. */
+  public Map<Long, Long> allocations() {
+    Map<Long, Long> sizes = new TreeMap<>();
+    byIova.forEach((iova, memory) -> sizes.put(iova, memory.size()));
+    return sizes;
+  }
+
+  /**
+   * What the device sees.
+   *
+   * @throws PciException if the range is not allocated as a whole: the IOMMU would refuse it
+   */
+  public MemorySegment deviceView(long iova, long bytes) {
+    Map.Entry<Long, Memory> entry = byIova.floorEntry(iova);
+    if (entry == null || iova + bytes > entry.getKey() + entry.getValue().size()) {
+      throw new PciException("the device reached for 0x%x, which is not mapped".formatted(iova));
+    }
+    return entry.getValue().segment().asSlice(iova - entry.getKey(), bytes);
+  }
+
+  @Override
+  public DmaUsage dmaUsage() {
+    return new DmaUsage(current, peak, byIova.size());
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    List.copyOf(byIova.values()).forEach(Memory::close);
+  }
+
+  @Override
+  public String address() {
+    return "fake:0";
+  }
+
+  @Override
+  public ConfigSpace config() {
+    throw new UnsupportedOperationException("a fake function has no configuration space");
+  }
+
+  @Override
+  public Bar bar(int index) {
+    throw new IllegalArgumentException("a fake function has no BAR " + index);
+  }
+
+  @Override
+  public Interrupts interrupts() {
+    throw new UnsupportedOperationException("a fake function has no interrupts");
+  }
+
+  @Override
+  public DeviceClock clock() {
+    throw new UnsupportedOperationException("a fake function has no clock");
+  }
+
+  @Override
+  public void setBusMaster(boolean enabled) {}
+
+  @Override
+  public void reset() {
+    throw new PciException("a fake function has no reset");
+  }
+}

@@ -1,0 +1,176 @@
+package irdma4j.hmc;
+
+import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.LittleEndian;
+import irdma4j.tests.HmcSubject;
+import irdma4j.uapi.DmaMemory;
+import irdma4j.uapi.PciFunction;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * Another way to back HMC objects: it counts nothing, and looks after each change at which pages
+ * objects lie. Slow, short, and with a fault if one is wanted: what a user of the kit might bring.
+ */
+final class PlainHmc implements HmcSubject {
+  /** What can be wrong with it. */
+  enum Fault {
+    NONE,
+    /** The device is not told that a page descriptor has changed. */
+    NO_INVALIDATION,
+    /** The last page of what is deleted goes, though another object lies in it. */
+    SHARED_FREED_EARLY,
+    /** What was allocated for an operation that failed stays. */
+    LEAK_ON_FAILURE,
+    /**
+     * The last object of a range is backed only if it begins on the same page as the one before.
+     */
+    SHORT_BY_ONE
+  }
+
+  private static final int PAGE = 4096;
+
+  private record Range(HmcObject kind, long first, long count) {}
+
+  private final PciFunction function;
+  private final SegmentProgrammer device;
+  private final HmcLayout layout;
+  private final boolean paged;
+  private final Fault fault;
+  private final List<Range> ranges = new ArrayList<>();
+  private final Map<Integer, DmaMemory> roots = new HashMap<>();
+  private final Map<Long, DmaMemory> pages = new HashMap<>();
+
+  PlainHmc(
+      PciFunction function,
+      SegmentProgrammer device,
+      HmcLayout layout,
+      SegmentType type,
+      Fault fault) {
+    this.function = function;
+    this.device = device;
+    this.layout = layout;
+    this.paged = type == SegmentType.PAGED;
+    this.fault = fault;
+  }
+
+  @Override
+  public void create(HmcObject kind, long first, long count) {
+    Range range = new Range(kind, first, count);
+    List<Long> addedPages = new ArrayList<>();
+    List<Integer> addedRoots = new ArrayList<>();
+    try {
+      for (long page : pagesOf(range, fault == Fault.SHORT_BY_ONE)) {
+        int segment = (int) (page / 512);
+        if (!roots.containsKey(segment)) {
+          long size = paged ? PAGE : 512L * PAGE;
+          roots.put(segment, function.allocateDma(size, size));
+          addedRoots.add(segment);
+        }
+        if (paged && !pages.containsKey(page)) {
+          DmaMemory memory = function.allocateDma(PAGE, PAGE);
+          pages.put(page, memory);
+          addedPages.add(page);
+          LittleEndian.setLong(roots.get(segment).segment(), page % 512 * 8, memory.iova() | 1);
+          invalidate(page);
+        }
+      }
+      program(addedRoots, true);
+    } catch (RuntimeException e) {
+      if (fault != Fault.LEAK_ON_FAILURE) {
+        withdraw(addedPages, addedRoots);
+      }
+      throw e;
+    }
+    ranges.add(range);
+  }
+
+  @Override
+  public void delete(HmcObject kind, long first, long count) {
+    List<Range> before = List.copyOf(ranges);
+    List<Range> after = new ArrayList<>();
+    for (Range range : before) {
+      if (range.kind == kind) {
+        long end = range.first + range.count;
+        addIfAny(after, kind, range.first, Math.min(end, first));
+        addIfAny(after, kind, Math.max(range.first, first + count), end);
+      } else {
+        after.add(range);
+      }
+    }
+    TreeSet<Long> used = new TreeSet<>();
+    for (Range range : after) {
+      used.addAll(pagesOf(range, false));
+    }
+    TreeSet<Long> mine = pagesOf(new Range(kind, first, count), false);
+    if (fault == Fault.SHARED_FREED_EARLY) {
+      used.remove(mine.last());
+    }
+    List<Long> gonePages = pages.keySet().stream().filter(page -> !used.contains(page)).toList();
+    List<Integer> goneRoots =
+        roots.keySet().stream()
+            .filter(root -> used.subSet(root * 512L, (root + 1) * 512L).isEmpty())
+            .toList();
+    program(goneRoots, false);
+    for (long page : gonePages) {
+      LittleEndian.setLong(roots.get((int) (page / 512)).segment(), page % 512 * 8, 0);
+      invalidate(page);
+      pages.remove(page).close();
+    }
+    goneRoots.forEach(root -> roots.remove(root).close());
+    ranges.clear();
+    ranges.addAll(after);
+  }
+
+  private static void addIfAny(List<Range> list, HmcObject kind, long first, long end) {
+    if (first < end) {
+      list.add(new Range(kind, first, end - first));
+    }
+  }
+
+  private void withdraw(List<Long> addedPages, List<Integer> addedRoots) {
+    for (long page : addedPages) {
+      LittleEndian.setLong(roots.get((int) (page / 512)).segment(), page % 512 * 8, 0);
+      invalidate(page);
+      pages.remove(page).close();
+    }
+    program(addedRoots, false);
+    addedRoots.forEach(root -> roots.remove(root).close());
+  }
+
+  private void invalidate(long page) {
+    if (fault != Fault.NO_INVALIDATION) {
+      device.invalidatePage((int) (page / 512), (int) (page % 512));
+    }
+  }
+
+  private void program(List<Integer> which, boolean valid) {
+    if (!which.isEmpty()) {
+      SegmentType type = paged ? SegmentType.PAGED : SegmentType.DIRECT;
+      device.updateSegments(
+          which.stream()
+              .map(root -> new SegmentUpdate(root, type, roots.get(root).iova(), valid))
+              .toList());
+    }
+  }
+
+  private TreeSet<Long> pagesOf(Range range, boolean shortByOne) {
+    HmcLayout.Area area = layout.of(range.kind);
+    long from = area.base() + range.first * area.size();
+    long to = from + (range.count - (shortByOne && range.count > 1 ? 1 : 0)) * area.size();
+    TreeSet<Long> found = new TreeSet<>();
+    for (long page = from / PAGE; page <= (to - 1) / PAGE; page++) {
+      found.add(page);
+    }
+    return found;
+  }
+
+  @Override
+  public void close() {
+    pages.values().forEach(DmaMemory::close);
+    roots.values().forEach(DmaMemory::close);
+  }
+}
