@@ -1,5 +1,6 @@
 package irdma4j.cli;
 
+import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -67,9 +68,14 @@ final class DemoCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     DemoOptions options = check();
     PrintWriter out = spec.commandLine().getOut();
-    return new Demo(options, out, System.console() != null && System.console().isTerminal()).run()
-        ? 0
-        : 1;
+    return new Demo(options, out, isTerminal()).run() ? 0 : 1;
+  }
+
+  /** Whether a console is there when nothing is a terminal differs from one JDK to the next. */
+  @SuppressWarnings("SystemConsoleNull")
+  private static boolean isTerminal() {
+    Console console = System.console();
+    return console != null && console.isTerminal();
   }
 
   private DemoOptions check() throws IOException {

@@ -34,6 +34,9 @@ public final class FakePciFunction implements PciFunction {
   private static final long PAGE = 4096;
   private static final long MAX_ALIGNMENT = 2L << 20;
 
+  /** A function with no memory in use. */
+  public FakePciFunction() {}
+
   /**
    * A change of the memory.
    *

@@ -135,7 +135,8 @@ public class PostPollBenchmark {
     boolean posted = always.send(number++, 1, 0, 0, sges.set(0x1000, 64, 77));
     always.ring();
     complete(1);
-    return posted & completions.poll(completion);
+    boolean polled = completions.poll(completion);
+    return posted && polled;
   }
 
   /** Post a SEND of one entry, ring as the shadow area says, poll. */
@@ -145,7 +146,8 @@ public class PostPollBenchmark {
     boolean posted = shadowed.send(number++, 1, 0, 0, sges.set(0x1000, 64, 77));
     shadowed.ring();
     complete(1);
-    return posted & completions.poll(completion);
+    boolean polled = completions.poll(completion);
+    return posted && polled;
   }
 
   /** Post an RDMA WRITE of one entry, ring always, poll. */
@@ -155,7 +157,8 @@ public class PostPollBenchmark {
     boolean posted = always.write(number++, 1, 0, 0x99000, 33, sges.set(0x1000, 4096, 77));
     always.ring();
     complete(1);
-    return posted & completions.poll(completion);
+    boolean polled = completions.poll(completion);
+    return posted && polled;
   }
 
   /** Post a SEND of 39 bytes in the WQE, ring always, poll. */
@@ -165,7 +168,8 @@ public class PostPollBenchmark {
     boolean posted = always.sendInline(number++, 1, 0, 0, payload, 0, 39);
     always.ring();
     complete(2);
-    return posted & completions.poll(completion);
+    boolean polled = completions.poll(completion);
+    return posted && polled;
   }
 
   private long baselineSum;
