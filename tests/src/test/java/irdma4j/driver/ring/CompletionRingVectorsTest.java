@@ -109,7 +109,7 @@ class CompletionRingVectorsTest {
     int head = in.integer("cq_head");
     f.ring.place(head, in.integer("cq_polarity"));
     f.setEntry(head, in.bytes("cqe_at_2"));
-    boolean ofSend = Cqe.SQ.isSet(LittleEndian.getLong(f.memory, head * ENTRY + 24L));
+    boolean ofSend = Cqe.SQ.isSet(LittleEndian.getLong(f.memory, (long) head * ENTRY + 24L));
     int used = ofSend ? f.send.used() : f.receive.used();
     boolean lastIsNop = ofSend && used != 0 && (in.integer("sq_head") - 1) % 4 == 3;
     List<Json> polls = vector.out().list("polls");

@@ -138,7 +138,7 @@ final class SendDevice {
     byte[] data = new byte[bytes];
     int quanta = 1;
     for (int i = 0; i < bytes; i++) {
-      long at = i < 8 ? base + 8 + i : base + 32 + (i - 8) / 31 * 32 + (i - 8) % 31;
+      long at = i < 8 ? base + 8 + i : base + 32 + (i - 8) / 31 * 32L + (i - 8) % 31;
       data[i] = memory.get(ValueLayout.JAVA_BYTE, at);
       quanta = i < 8 ? 1 : 2 + (i - 8) / 31;
     }
