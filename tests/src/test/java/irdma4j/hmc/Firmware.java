@@ -28,7 +28,7 @@ final class Firmware {
     for (HmcObject kind : order) {
       long asked = FpmCommitBuffer.COUNT.get(buffer, kind.commitOffset());
       LittleEndian.setLong(
-          buffer, kind.commitOffset(), asked | base / FpmCommitBuffer.BASE_UNIT << 32);
+          buffer, kind.commitOffset(), asked | ((base / FpmCommitBuffer.BASE_UNIT) << 32));
       long count = kind == HmcObject.APBVT ? 1 : asked;
       base += (count * limits.of(kind).size() + 511) / 512 * 512;
     }

@@ -6,9 +6,12 @@ import irdma4j.tests.HmcSubject;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.PciFunction;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -105,9 +108,9 @@ final class PlainHmc implements HmcSubject {
     for (Range range : after) {
       used.addAll(pagesOf(range, false));
     }
-    TreeSet<Long> mine = pagesOf(new Range(kind, first, count), false);
+    Set<Long> mine = pagesOf(new Range(kind, first, count), false);
     if (fault == Fault.SHARED_FREED_EARLY) {
-      used.remove(mine.last());
+      used.remove(Collections.max(mine));
     }
     List<Long> gonePages = pages.keySet().stream().filter(page -> !used.contains(page)).toList();
     List<Integer> goneRoots =
@@ -157,11 +160,11 @@ final class PlainHmc implements HmcSubject {
     }
   }
 
-  private TreeSet<Long> pagesOf(Range range, boolean shortByOne) {
+  private Set<Long> pagesOf(Range range, boolean shortByOne) {
     HmcLayout.Area area = layout.of(range.kind);
     long from = area.base() + range.first * area.size();
     long to = from + (range.count - (shortByOne && range.count > 1 ? 1 : 0)) * area.size();
-    TreeSet<Long> found = new TreeSet<>();
+    Set<Long> found = new HashSet<>();
     for (long page = from / PAGE; page <= (to - 1) / PAGE; page++) {
       found.add(page);
     }
