@@ -269,6 +269,11 @@ class RcTrafficTest {
       right.poll();
       assertTrue(fabric.now < end, "hangs");
     }
+    boolean calm = faults.loss() <= 5 && faults.duplicate() <= 5 && faults.reorder() <= 5;
+    if (calm && first.retries == 7) {
+      // Eight losses in a row are next to impossible here: to give up would be to not try.
+      assertFalse(failed(left) || failed(right), "gave up");
+    }
     check(left, right);
     check(right, left);
     checkMemory(left, before[0], before[1], right);
