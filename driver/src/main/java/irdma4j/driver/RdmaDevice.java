@@ -68,7 +68,6 @@ public final class RdmaDevice implements AutoCloseable {
 
   private @Nullable ControlQueue controlQueue;
   private @Nullable FpmLimits limits;
-  private @Nullable HmcPlan plan;
   private @Nullable HostMemoryCache hmc;
   private @Nullable ControlCompletions ccq;
   private @Nullable EventQueues events;
@@ -201,7 +200,6 @@ public final class RdmaDevice implements AutoCloseable {
       counts.encode(buffer.segment());
       control().execute(new CommitFpm(config.hmcFunction(), FpmCommitBuffer.SIZE, buffer.iova()));
       HmcLayout layout = HmcLayout.parse(buffer.segment(), counts, found);
-      plan = counts;
       hmc = new HostMemoryCache(function, control(), layout, config.segmentType());
       return "%d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
           .formatted(
@@ -230,11 +228,12 @@ public final class RdmaDevice implements AutoCloseable {
       }
       throw e;
     }
-    HmcPlan counts = plan();
-    qps = new IdPool("queue pair", FIRST_QUEUE_ID, (int) counts.count(HmcObject.QP));
-    cqs = new IdPool("completion queue", FIRST_QUEUE_ID, (int) counts.count(HmcObject.CQ));
-    stags = new IdPool("stag", FIRST_ID, (int) counts.count(HmcObject.MR));
-    ringsByQpn = new QueuePairRings[(int) counts.count(HmcObject.QP)];
+    // The card's answer counts, not what was asked for.
+    HmcLayout layout = cache.layout();
+    qps = new IdPool("queue pair", FIRST_QUEUE_ID, (int) layout.of(HmcObject.QP).count());
+    cqs = new IdPool("completion queue", FIRST_QUEUE_ID, (int) layout.of(HmcObject.CQ).count());
+    stags = new IdPool("stag", FIRST_ID, (int) layout.of(HmcObject.MR).count());
+    ringsByQpn = new QueuePairRings[(int) layout.of(HmcObject.QP).count()];
     return cache.segmentCount() + " segments backed";
   }
 
@@ -642,10 +641,6 @@ public final class RdmaDevice implements AutoCloseable {
 
   private FpmLimits limits() {
     return present(limits);
-  }
-
-  private HmcPlan plan() {
-    return present(plan);
   }
 
   private static <T> T present(@Nullable T part) {
