@@ -38,6 +38,7 @@ final class Engine implements AutoCloseable {
   private final Link.Receiver receiver = this::arrived;
   private final ArrayDeque<Runnable> calls = new ArrayDeque<>();
   private final @Nullable Thread thread;
+  private final EngineClock clock = new EngineClock(System.nanoTime());
   private volatile boolean callsWait;
   private volatile boolean parked;
   private volatile boolean stopping;
@@ -50,7 +51,7 @@ final class Engine implements AutoCloseable {
     this.stepped = stepped;
     this.devices = devices;
     this.link = link;
-    this.now = stepped ? 0 : System.nanoTime();
+    this.now = stepped ? 0 : clock.now();
     this.thread =
         stepped ? null : Thread.ofPlatform().daemon().name("irdma4j-sim").unstarted(this::loop);
   }
@@ -250,9 +251,8 @@ final class Engine implements AutoCloseable {
   }
 
   /**
-   * One turn: each device, then frames that have arrived, then timers. A timer waits while frames
-   * that have arrived are still to be handed over, so that an engine that is behind does not take
-   * its own delay for a loss.
+   * One turn: each device, then frames that have arrived, then timers. A timer waits while there is
+   * other work to do, so that an engine that is behind does not take its own delay for a loss.
    */
   private boolean runOnce() {
     boolean worked = false;
@@ -262,7 +262,7 @@ final class Engine implements AutoCloseable {
     for (int i = 0; i < FRAMES_AT_ONCE && link.deliver(now, receiver); i++) {
       worked = true;
     }
-    long late = link.nextArrival() > now ? 0 : LATEST_TIMER;
+    long late = worked ? LATEST_TIMER : 0;
     for (Device device : devices) {
       worked |= device.runTimer(now - late);
     }
@@ -282,7 +282,8 @@ final class Engine implements AutoCloseable {
     try {
       int idle = 0;
       while (!stopping) {
-        now = System.nanoTime();
+        clock.turn(System.nanoTime());
+        now = clock.now();
         boolean worked = false;
         for (int i = 0; i < RUNS_BETWEEN_CLOCK_READS && runOnce(); i++) {
           worked = true;
@@ -310,7 +311,7 @@ final class Engine implements AutoCloseable {
   }
 
   private void park() {
-    long wait = Math.min(nextEvent() - System.nanoTime(), LONGEST_PARK);
+    long wait = Math.min(clock.until(nextEvent(), System.nanoTime()), LONGEST_PARK);
     if (wait < SHORTEST_PARK) {
       return;
     }
@@ -318,6 +319,8 @@ final class Engine implements AutoCloseable {
     VarHandle.fullFence();
     if (!callsWait && !stopping && mailboxesAreEmpty()) {
       LockSupport.parkNanos(this, wait);
+      clock.waited(System.nanoTime(), wait);
+      now = clock.now();
     }
     parked = false;
   }
