@@ -11,33 +11,30 @@ import irdma4j.hwregs.cqp.AllocateMw;
 import irdma4j.hwregs.cqp.AllocateStag;
 import irdma4j.hwregs.cqp.CommitFpm;
 import irdma4j.hwregs.cqp.CqpCommand;
+import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.CqpWqe;
-import irdma4j.hwregs.cqp.CreateAddressHandle;
 import irdma4j.hwregs.cqp.CreateAeq;
 import irdma4j.hwregs.cqp.CreateCeq;
 import irdma4j.hwregs.cqp.CreateCq;
-import irdma4j.hwregs.cqp.CreateMulticastGroup;
 import irdma4j.hwregs.cqp.CreateQp;
 import irdma4j.hwregs.cqp.DeallocateStag;
 import irdma4j.hwregs.cqp.DeleteArp;
 import irdma4j.hwregs.cqp.DeleteLocalMac;
-import irdma4j.hwregs.cqp.DestroyAddressHandle;
 import irdma4j.hwregs.cqp.DestroyAeq;
 import irdma4j.hwregs.cqp.DestroyCeq;
 import irdma4j.hwregs.cqp.DestroyCq;
-import irdma4j.hwregs.cqp.DestroyMulticastGroup;
 import irdma4j.hwregs.cqp.DestroyQp;
 import irdma4j.hwregs.cqp.FlushWqes;
 import irdma4j.hwregs.cqp.GatherStats;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.hwregs.cqp.ManageApbvt;
 import irdma4j.hwregs.cqp.ManageHmcFunctionTable;
+import irdma4j.hwregs.cqp.ManageMulticastGroup;
 import irdma4j.hwregs.cqp.ManagePushPage;
 import irdma4j.hwregs.cqp.ManageQuadHash;
 import irdma4j.hwregs.cqp.ManageStats;
 import irdma4j.hwregs.cqp.ManageWorkSchedNode;
-import irdma4j.hwregs.cqp.ModifyAddressHandle;
 import irdma4j.hwregs.cqp.ModifyCq;
-import irdma4j.hwregs.cqp.ModifyMulticastGroup;
 import irdma4j.hwregs.cqp.ModifyQp;
 import irdma4j.hwregs.cqp.Nop;
 import irdma4j.hwregs.cqp.QueryFpm;
@@ -56,7 +53,9 @@ import irdma4j.vectors.Verdict;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Every control operation's WQE, byte for byte as Linux's driver writes it. */
@@ -65,6 +64,7 @@ class ControlOperationVectorsTest {
   private static final int STATE_TERMINATE = 5;
   private static final int REMOTE_RIGHTS = 0xc;
   private static final int RIGHTS = 0x1f;
+  private static final int MULTICAST_GROUPS = 4096;
 
   @Test
   void cqpWqe() {
@@ -99,6 +99,9 @@ class ControlOperationVectorsTest {
       return Verdict.PASSED;
     }
     assertEquals("OK", expected);
+    if (command instanceof ManageMulticastGroup) {
+      members(vector);
+    }
     assertEquals(vector.out().text("wqe"), HexFormat.of().formatHex(wqe));
     assertEquals(command, CqpCommand.decode(MemorySegment.ofBuffer(direct(wqe)), 0));
     return Verdict.PASSED;
@@ -538,113 +541,62 @@ class ControlOperationVectorsTest {
   }
 
   private static CqpCommand addressHandle(Json in) {
-    boolean ipv4 = in.flag("ipv4_valid");
-    int[] to = words(in, "dest_ip_addr", ipv4);
-    int[] from = words(in, "src_ip_addr", ipv4);
-    int pd = in.integer("pd_idx");
-    long mac = mac(in, "mac_addr");
-    int vlan = in.integer("vlan_tag");
-    int tc = in.integer("tc_tos");
-    int flow = in.integer("flow_label");
-    int hops = in.integer("hop_ttl");
-    int arp = in.integer("dst_arpindex");
-    int id = in.integer("ah_idx");
-    boolean insert = in.flag("insert_vlan_tag");
-    boolean loop = in.flag("do_lpbk");
-    return switch (in.integer("op")) {
-      case 0x1c ->
-          new CreateAddressHandle(
-              mac,
-              vlan,
-              tc,
-              pd & 0xffff,
-              flow,
-              pd >>> 16,
-              hops,
-              arp,
-              to[3],
-              to[2],
-              to[1],
-              to[0],
-              from[3],
-              from[2],
-              from[1],
-              from[0],
-              id,
-              ipv4,
-              insert,
-              loop);
-      case 0x1d ->
-          new ModifyAddressHandle(
-              mac,
-              vlan,
-              tc,
-              pd & 0xffff,
-              flow,
-              pd >>> 16,
-              hops,
-              arp,
-              to[3],
-              to[2],
-              to[1],
-              to[0],
-              from[3],
-              from[2],
-              from[1],
-              from[0],
-              id,
-              ipv4,
-              insert,
-              loop);
-      default ->
-          new DestroyAddressHandle(
-              mac,
-              vlan,
-              tc,
-              pd & 0xffff,
-              flow,
-              pd >>> 16,
-              hops,
-              arp,
-              to[3],
-              to[2],
-              to[1],
-              to[0],
-              from[3],
-              from[2],
-              from[1],
-              from[0],
-              id,
-              ipv4,
-              insert,
-              loop);
-    };
+    return new ManageAddressHandle(
+        CqpOpcode.of(in.integer("op")),
+        in.integer("ah_idx"),
+        in.integer("pd_idx"),
+        mac(in, "mac_addr"),
+        in.flag("insert_vlan_tag"),
+        in.integer("vlan_tag"),
+        in.integer("tc_tos"),
+        in.integer("flow_label"),
+        in.integer("hop_ttl"),
+        in.integer("dst_arpindex"),
+        address(in, "dest_ip_addr"),
+        address(in, "src_ip_addr"),
+        in.flag("do_lpbk"));
   }
 
   private static CqpCommand multicastGroup(Json in) {
-    boolean ipv4 = in.flag("ipv4_valid");
-    int[] to = words(in, "dest_ip_addr", ipv4);
-    long mac = mac(in, "dest_mac_addr");
-    int function = in.integer("hmc_fcn_id");
-    int set = in.integer("qs_handle");
-    int vlan = in.integer("vlan_id");
-    long context = in.number("dma_mem_mc.pa");
-    int id = in.integer("mg_id");
-    boolean tagged = in.flag("vlan_valid");
-    if (Integer.compareUnsigned(id, 4096) >= 0) {
+    if (Integer.compareUnsigned(in.integer("mg_id"), MULTICAST_GROUPS) >= 0) {
       throw new Refusal("EINVAL");
     }
-    return switch (in.integer("op")) {
-      case 0x26 ->
-          new CreateMulticastGroup(
-              mac, function, set, vlan, context, to[3], to[2], to[1], to[0], id, tagged, ipv4);
-      case 0x27 ->
-          new ModifyMulticastGroup(
-              mac, function, set, vlan, context, to[3], to[2], to[1], to[0], id, tagged, ipv4);
-      default ->
-          new DestroyMulticastGroup(
-              mac, function, set, vlan, context, to[3], to[2], to[1], to[0], id, tagged, ipv4);
-    };
+    return new ManageMulticastGroup(
+        CqpOpcode.of(in.integer("op")),
+        in.integer("mg_id"),
+        address(in, "dest_ip_addr"),
+        mac(in, "dest_mac_addr"),
+        in.flag("vlan_valid"),
+        in.integer("vlan_id"),
+        in.integer("hmc_fcn_id"),
+        in.integer("qs_handle"),
+        in.number("dma_mem_mc.pa"));
+  }
+
+  private static IpAddress address(Json in, String name) {
+    int[] words = words(in, name, in.flag("ipv4_valid"));
+    return new IpAddress(in.flag("ipv4_valid"), words[0], words[1], words[2], words[3]);
+  }
+
+  /** The group's members, as they stand in host memory before its WQE is posted. */
+  private static void members(Vector vector) {
+    List<MulticastContext.Member> members = new ArrayList<>();
+    for (int i = 0; i < MulticastContext.MEMBERS; i++) {
+      String entry = "mg_ctx_info[" + i + "].";
+      if (vector.in().flag(entry + "valid_entry")) {
+        members.add(
+            new MulticastContext.Member(
+                vector.in().integer(entry + "qp_id"), vector.in().integer(entry + "dest_port")));
+      }
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment memory = arena.allocate(MulticastContext.SIZE, 8).fill((byte) 0xee);
+      MulticastContext.encode(memory, 0, members);
+      assertEquals(
+          vector.out().text("mc_ctx"),
+          HexFormat.of().formatHex(memory.toArray(ValueLayout.JAVA_BYTE)));
+      assertEquals(members, MulticastContext.decode(memory, 0));
+    }
   }
 
   private static Verdict ringSequence(Vector vector) {

@@ -43,12 +43,8 @@ public sealed interface CqpCommand
         ManageStats,
         GatherStats,
         AllocateMw,
-        CreateAddressHandle,
-        ModifyAddressHandle,
-        DestroyAddressHandle,
-        CreateMulticastGroup,
-        ModifyMulticastGroup,
-        DestroyMulticastGroup,
+        ManageAddressHandle,
+        ManageMulticastGroup,
         ManagePushPage,
         ManageHmcFunctionTable,
         ManageApbvt,
@@ -109,9 +105,8 @@ public sealed interface CqpCommand
       case DESTROY_CEQ -> DestroyCeq.decode(wqe, base);
       case CREATE_AEQ -> CreateAeq.decode(wqe, base);
       case DESTROY_AEQ -> DestroyAeq.decode(wqe, base);
-      case CREATE_ADDR_HANDLE -> CreateAddressHandle.decode(wqe, base);
-      case MODIFY_ADDR_HANDLE -> ModifyAddressHandle.decode(wqe, base);
-      case DESTROY_ADDR_HANDLE -> DestroyAddressHandle.decode(wqe, base);
+      case CREATE_ADDR_HANDLE, MODIFY_ADDR_HANDLE, DESTROY_ADDR_HANDLE ->
+          ManageAddressHandle.decode(opcode, wqe, base);
       case UPDATE_PE_SDS -> UpdatePeSds.decode(wqe, base);
       case QUERY_FPM_VAL -> QueryFpm.decode(wqe, base);
       case COMMIT_FPM_VAL -> CommitFpm.decode(wqe, base);
@@ -119,9 +114,8 @@ public sealed interface CqpCommand
       case MANAGE_APBVT -> ManageApbvt.decode(wqe, base);
       case NOP -> Nop.decode(wqe, base);
       case MANAGE_QUAD_HASH_TABLE_ENTRY -> ManageQuadHash.decode(wqe, base);
-      case CREATE_MCAST_GRP -> CreateMulticastGroup.decode(wqe, base);
-      case MODIFY_MCAST_GRP -> ModifyMulticastGroup.decode(wqe, base);
-      case DESTROY_MCAST_GRP -> DestroyMulticastGroup.decode(wqe, base);
+      case CREATE_MCAST_GRP, MODIFY_MCAST_GRP, DESTROY_MCAST_GRP ->
+          ManageMulticastGroup.decode(opcode, wqe, base);
       case SUSPEND_QP -> SuspendQp.decode(wqe, base);
       case RESUME_QP -> ResumeQp.decode(wqe, base);
       case SHMC_PAGES_ALLOCATED -> StaticHmcPages.decode(wqe, base);
@@ -167,12 +161,8 @@ public sealed interface CqpCommand
       case ManageStats unused -> ManageStats.LAYOUT;
       case GatherStats unused -> GatherStats.LAYOUT;
       case AllocateMw unused -> AllocateMw.LAYOUT;
-      case CreateAddressHandle unused -> CreateAddressHandle.LAYOUT;
-      case ModifyAddressHandle unused -> ModifyAddressHandle.LAYOUT;
-      case DestroyAddressHandle unused -> DestroyAddressHandle.LAYOUT;
-      case CreateMulticastGroup unused -> CreateMulticastGroup.LAYOUT;
-      case ModifyMulticastGroup unused -> ModifyMulticastGroup.LAYOUT;
-      case DestroyMulticastGroup unused -> DestroyMulticastGroup.LAYOUT;
+      case ManageAddressHandle unused -> ManageAddressHandle.LAYOUT;
+      case ManageMulticastGroup unused -> ManageMulticastGroup.LAYOUT;
       case ManagePushPage unused -> ManagePushPage.LAYOUT;
       case ManageHmcFunctionTable unused -> ManageHmcFunctionTable.LAYOUT;
       case ManageApbvt unused -> ManageApbvt.LAYOUT;
@@ -216,12 +206,8 @@ public sealed interface CqpCommand
         ManageStats.LAYOUT,
         GatherStats.LAYOUT,
         AllocateMw.LAYOUT,
-        CreateAddressHandle.LAYOUT,
-        ModifyAddressHandle.LAYOUT,
-        DestroyAddressHandle.LAYOUT,
-        CreateMulticastGroup.LAYOUT,
-        ModifyMulticastGroup.LAYOUT,
-        DestroyMulticastGroup.LAYOUT,
+        ManageAddressHandle.LAYOUT,
+        ManageMulticastGroup.LAYOUT,
         ManagePushPage.LAYOUT,
         ManageHmcFunctionTable.LAYOUT,
         ManageApbvt.LAYOUT,

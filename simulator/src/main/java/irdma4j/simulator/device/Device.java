@@ -11,6 +11,7 @@ import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PbleEntry;
 import irdma4j.hwregs.Register;
 import irdma4j.hwregs.Registers;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.CardProfile;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -573,7 +574,7 @@ public final class Device implements DeviceServices {
   }
 
   @Override
-  public @Nullable AddressHandle addressHandle(int id) {
+  public @Nullable ManageAddressHandle addressHandle(int id) {
     return operations.network().addressHandle(id);
   }
 

@@ -1,6 +1,7 @@
 package irdma4j.simulator.device;
 
 import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -151,7 +152,7 @@ public interface DeviceServices {
   }
 
   /** The address handle of a number, or null if there is none. */
-  default @Nullable AddressHandle addressHandle(int ahId) {
+  default @Nullable ManageAddressHandle addressHandle(int ahId) {
     return null;
   }
 

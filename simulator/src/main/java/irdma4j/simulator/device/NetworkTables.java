@@ -3,14 +3,13 @@ package irdma4j.simulator.device;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.cqp.AddArp;
 import irdma4j.hwregs.cqp.AddLocalMac;
-import irdma4j.hwregs.cqp.CreateAddressHandle;
-import irdma4j.hwregs.cqp.CreateMulticastGroup;
+import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.DeleteArp;
 import irdma4j.hwregs.cqp.DeleteLocalMac;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.hwregs.cqp.ManageApbvt;
+import irdma4j.hwregs.cqp.ManageMulticastGroup;
 import irdma4j.hwregs.cqp.ManageQuadHash;
-import irdma4j.hwregs.cqp.ModifyAddressHandle;
-import irdma4j.hwregs.cqp.ModifyMulticastGroup;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -38,7 +37,7 @@ final class NetworkTables {
   private final long[] arp;
   private final long[] localMacs = new long[LOCAL_MACS];
   private final boolean[] localMacTaken = new boolean[LOCAL_MACS];
-  private final Map<Integer, AddressHandle> addressHandles = new HashMap<>();
+  private final Map<Integer, ManageAddressHandle> addressHandles = new HashMap<>();
   private final Set<Integer> multicastGroups = new HashSet<>();
   private final BitSet ports = new BitSet();
   private final Set<ManageQuadHash> hashEntries = new HashSet<>();
@@ -64,7 +63,7 @@ final class NetworkTables {
     return index >= 0 && index < arp.length ? arp[index] : FREE;
   }
 
-  @Nullable AddressHandle addressHandle(int id) {
+  @Nullable ManageAddressHandle addressHandle(int id) {
     return addressHandles.get(id);
   }
 
@@ -116,91 +115,47 @@ final class NetworkTables {
     return ControlStatus.OK;
   }
 
-  ControlStatus createAddressHandle(CreateAddressHandle c) {
-    if (addressHandles.containsKey(c.ahId())) {
-      return ControlStatus.OBJECT_EXISTS;
+  ControlStatus manageAddressHandle(ManageAddressHandle c) {
+    boolean known = addressHandles.containsKey(c.id());
+    if (c.opcode() == CqpOpcode.CREATE_ADDR_HANDLE) {
+      if (known) {
+        return ControlStatus.OBJECT_EXISTS;
+      }
+      if (c.id() >= hmc.count(HmcObject.FSIAV)) {
+        return ControlStatus.OBJECT_NOT_BACKED;
+      }
+    } else if (!known) {
+      return ControlStatus.NO_SUCH_OBJECT;
     }
-    if (c.ahId() >= hmc.count(HmcObject.FSIAV)) {
-      return ControlStatus.OBJECT_NOT_BACKED;
+    if (c.opcode() == CqpOpcode.DESTROY_ADDR_HANDLE) {
+      addressHandles.remove(c.id());
+    } else {
+      addressHandles.put(c.id(), c);
     }
-    addressHandles.put(
-        c.ahId(),
-        new AddressHandle(
-            c.macAddress(),
-            c.pdHigh() << 16 | c.pdLow(),
-            c.arpIndex(),
-            c.ipv4(),
-            c.vlanTag(),
-            c.insertVlan(),
-            c.trafficClass(),
-            c.flowLabel(),
-            c.hopLimit(),
-            c.destination0(),
-            c.destination1(),
-            c.destination2(),
-            c.destination3(),
-            c.source0(),
-            c.source1(),
-            c.source2(),
-            c.source3()));
     return ControlStatus.OK;
   }
 
-  ControlStatus modifyAddressHandle(ModifyAddressHandle c) {
-    if (addressHandles.remove(c.ahId()) == null) {
+  ControlStatus manageGroup(ManageMulticastGroup c) {
+    boolean known = multicastGroups.contains(c.id());
+    if (c.opcode() == CqpOpcode.CREATE_MCAST_GRP) {
+      if (known) {
+        return ControlStatus.OBJECT_EXISTS;
+      }
+      if (c.id() >= hmc.count(HmcObject.FSIMC)) {
+        return ControlStatus.OBJECT_NOT_BACKED;
+      }
+    } else if (!known) {
       return ControlStatus.NO_SUCH_OBJECT;
     }
-    return createAddressHandle(
-        new CreateAddressHandle(
-            c.macAddress(),
-            c.vlanTag(),
-            c.trafficClass(),
-            c.pdLow(),
-            c.flowLabel(),
-            c.pdHigh(),
-            c.hopLimit(),
-            c.arpIndex(),
-            c.destination3(),
-            c.destination2(),
-            c.destination1(),
-            c.destination0(),
-            c.source3(),
-            c.source2(),
-            c.source1(),
-            c.source0(),
-            c.ahId(),
-            c.ipv4(),
-            c.insertVlan(),
-            c.loopback()));
-  }
-
-  ControlStatus destroyAddressHandle(int id) {
-    return addressHandles.remove(id) == null ? ControlStatus.NO_SUCH_OBJECT : ControlStatus.OK;
-  }
-
-  ControlStatus createGroup(CreateMulticastGroup c) {
-    if (multicastGroups.contains(c.groupId())) {
-      return ControlStatus.OBJECT_EXISTS;
-    }
-    if (c.groupId() >= hmc.count(HmcObject.FSIMC)) {
-      return ControlStatus.OBJECT_NOT_BACKED;
+    if (c.opcode() == CqpOpcode.DESTROY_MCAST_GRP) {
+      multicastGroups.remove(c.id());
+      return ControlStatus.OK;
     }
     if (!readable(c.contextAddress())) {
       return ControlStatus.DMA_FAULT;
     }
-    multicastGroups.add(c.groupId());
+    multicastGroups.add(c.id());
     return ControlStatus.OK;
-  }
-
-  ControlStatus modifyGroup(ModifyMulticastGroup c) {
-    if (!multicastGroups.contains(c.groupId())) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    return readable(c.contextAddress()) ? ControlStatus.OK : ControlStatus.DMA_FAULT;
-  }
-
-  ControlStatus destroyGroup(int id) {
-    return multicastGroups.remove(id) ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
   }
 
   private boolean readable(long address) {

@@ -2,7 +2,7 @@ package irdma4j.simulator.transport;
 
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.SqWqe;
-import irdma4j.simulator.device.AddressHandle;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
@@ -42,7 +42,7 @@ final class Datagrams {
     if (work.length > qp.mtu) {
       return AeCode.UDA_XMIT_DGRAM_TOO_LONG.code();
     }
-    AddressHandle handle = services.addressHandle((int) SqWqe.AHID.decode(work.header));
+    ManageAddressHandle handle = services.addressHandle((int) SqWqe.AHID.decode(work.header));
     if (handle == null) {
       return AeCode.INVALID_AH_ENTRY.code();
     }
@@ -80,28 +80,18 @@ final class Datagrams {
     return 0;
   }
 
-  private static void address(RoceFrame frame, AddressHandle handle, long mac) {
+  private static void address(RoceFrame frame, ManageAddressHandle handle, long mac) {
     frame.destinationMac = mac;
-    frame.sourceMac = handle.sourceMac();
+    frame.sourceMac = handle.macAddress();
     frame.vlanTag = handle.insertVlan() ? handle.vlanTag() : RoceFrame.NO_VLAN;
-    frame.ipv4 = handle.ipv4();
+    frame.ipv4 = handle.destination().ipv4();
     frame.trafficClass = handle.trafficClass();
     frame.hopLimit = handle.hopLimit();
     frame.flowLabel = handle.flowLabel();
-    frame.destinationIpLow = Integer.toUnsignedLong(handle.destination3());
-    frame.sourceIpLow = Integer.toUnsignedLong(handle.source3());
-    frame.destinationIpHigh = 0;
-    frame.sourceIpHigh = 0;
-    if (!frame.ipv4) {
-      frame.destinationIpLow |= (long) handle.destination2() << 32;
-      frame.destinationIpHigh = join(handle.destination0(), handle.destination1());
-      frame.sourceIpLow |= (long) handle.source2() << 32;
-      frame.sourceIpHigh = join(handle.source0(), handle.source1());
-    }
-  }
-
-  private static long join(int high, int low) {
-    return (long) high << 32 | Integer.toUnsignedLong(low);
+    frame.destinationIpLow = handle.destination().low();
+    frame.sourceIpLow = handle.source().low();
+    frame.destinationIpHigh = handle.destination().high();
+    frame.sourceIpHigh = handle.source().high();
   }
 
   /**

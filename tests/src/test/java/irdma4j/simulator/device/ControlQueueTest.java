@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.hwregs.CqpHostContext;
 import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.IpAddress;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.RoceContext;
@@ -14,8 +15,8 @@ import irdma4j.hwregs.cqp.AddArp;
 import irdma4j.hwregs.cqp.AddLocalMac;
 import irdma4j.hwregs.cqp.AllocateLocalMac;
 import irdma4j.hwregs.cqp.CommitFpm;
+import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.CreateCq;
-import irdma4j.hwregs.cqp.CreateMulticastGroup;
 import irdma4j.hwregs.cqp.CreateQp;
 import irdma4j.hwregs.cqp.DeleteArp;
 import irdma4j.hwregs.cqp.DestroyCq;
@@ -23,6 +24,7 @@ import irdma4j.hwregs.cqp.DestroyQp;
 import irdma4j.hwregs.cqp.FlushWqes;
 import irdma4j.hwregs.cqp.GatherStats;
 import irdma4j.hwregs.cqp.ManageApbvt;
+import irdma4j.hwregs.cqp.ManageMulticastGroup;
 import irdma4j.hwregs.cqp.ManagePushPage;
 import irdma4j.hwregs.cqp.ManageQuadHash;
 import irdma4j.hwregs.cqp.ManageStats;
@@ -354,9 +356,17 @@ final class ControlQueueTest {
     }
   }
 
-  private static CreateMulticastGroup group(int id, long members) {
-    return new CreateMulticastGroup(
-        0x0100_5e00_0001L, 0, 0, 0, members, 0xe000_0001, 0, 0, 0, id, false, true);
+  private static ManageMulticastGroup group(int id, long members) {
+    return new ManageMulticastGroup(
+        CqpOpcode.CREATE_MCAST_GRP,
+        id,
+        IpAddress.ipv4(0xe000_0001),
+        0x0100_5e00_0001L,
+        false,
+        0,
+        0,
+        0,
+        members);
   }
 
   /** Groups, ports and hash entries are there once, and only what is there can go. */

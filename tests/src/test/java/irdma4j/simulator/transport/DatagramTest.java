@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import irdma4j.driver.ring.SendQueue;
 import irdma4j.driver.ring.SgeList;
 import irdma4j.hwregs.AeCode;
-import irdma4j.simulator.device.AddressHandle;
+import irdma4j.hwregs.IpAddress;
+import irdma4j.hwregs.cqp.CqpOpcode;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.LinkFaults;
@@ -56,26 +58,22 @@ class DatagramTest {
     a.handles.put(3, handle(ipv4, Endpoint.PD));
   }
 
-  private AddressHandle handle(boolean ipv4, int pd) {
+  private ManageAddressHandle handle(boolean ipv4, int pd) {
     int high = ipv4 ? 0 : 0xfd000000;
-    return new AddressHandle(
-        a.mac,
+    return new ManageAddressHandle(
+        CqpOpcode.CREATE_ADDR_HANDLE,
+        3,
         pd,
-        2,
-        ipv4,
-        0x2005,
+        a.mac,
         !ipv4,
+        0x2005,
         9,
         ipv4 ? 0 : 77,
         33,
-        high,
-        0,
-        0,
-        0x0a000002,
-        high,
-        0,
-        0,
-        0x0a000001);
+        2,
+        IpAddress.of(ipv4, (long) high << 32, 0x0a000002),
+        IpAddress.of(ipv4, (long) high << 32, 0x0a000001),
+        false);
   }
 
   private FakeFunction.Region region(FakeFunction function, int bytes) {

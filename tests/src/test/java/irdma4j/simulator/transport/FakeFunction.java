@@ -4,7 +4,7 @@ import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.Cqe;
 import irdma4j.hwregs.ExtendedCqe;
 import irdma4j.hwregs.LittleEndian;
-import irdma4j.simulator.device.AddressHandle;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceCounters;
 import irdma4j.simulator.device.DeviceServices;
@@ -49,7 +49,7 @@ final class FakeFunction implements DeviceServices {
   final List<Event> events = new ArrayList<>();
   final Map<Integer, Region> regions = new HashMap<>();
   final Map<Integer, CompletionRingMemory> queues = new HashMap<>();
-  final Map<Integer, AddressHandle> handles = new HashMap<>();
+  final Map<Integer, ManageAddressHandle> handles = new HashMap<>();
   long mac;
   long timer = Long.MAX_VALUE;
 
@@ -253,7 +253,7 @@ final class FakeFunction implements DeviceServices {
   }
 
   @Override
-  public @Nullable AddressHandle addressHandle(int ahId) {
+  public @Nullable ManageAddressHandle addressHandle(int ahId) {
     return handles.get(ahId);
   }
 

@@ -1,39 +1,34 @@
 package irdma4j.hwregs.cqp;
 
 import irdma4j.hwregs.Field;
+import irdma4j.hwregs.IpAddress;
 import irdma4j.hwregs.Layout;
 import irdma4j.hwregs.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Destroy a multicast group.
+ * Create, change or destroy a multicast group.
  *
+ * @param opcode CREATE_MCAST_GRP, MODIFY_MCAST_GRP or DESTROY_MCAST_GRP
+ * @param id number of the group, 13 bits
+ * @param address the group's address
  * @param macAddress destination MAC address as a big-endian integer
+ * @param vlanValid the group is in a VLAN
+ * @param vlanId VLAN, 12 bits
  * @param hmcFunction HMC function
- * @param queueSet queue set of the work scheduler
- * @param vlanId VLAN
- * @param contextAddress IOVA of the group's context: up to eight entries of eight bytes
- * @param address3 group address, word 3 (IPv4: the address)
- * @param address2 group address, word 2
- * @param address1 group address, word 1
- * @param address0 group address, word 0
- * @param groupId number of the group
- * @param vlanValid VLANID is valid
- * @param ipv4 the address is IPv4
+ * @param queueSet queue set of the work scheduler, 10 bits
+ * @param contextAddress IOVA of the members, see {@link irdma4j.hwregs.MulticastContext}
  */
-public record DestroyMulticastGroup(
+public record ManageMulticastGroup(
+    CqpOpcode opcode,
+    int id,
+    IpAddress address,
     long macAddress,
+    boolean vlanValid,
+    int vlanId,
     int hmcFunction,
     int queueSet,
-    int vlanId,
-    long contextAddress,
-    int address3,
-    int address2,
-    int address1,
-    int address0,
-    int groupId,
-    boolean vlanValid,
-    boolean ipv4)
+    long contextAddress)
     implements CqpCommand {
   private static final Field MACADDR =
       Field.bits("MACADDR", 0, 47, 0, "Destination MAC address as a big-endian integer");
@@ -53,12 +48,12 @@ public record DestroyMulticastGroup(
   private static final Field VLANVALID = Field.bit("VLANVALID", 24, 59, "VLANID is valid");
   private static final Field IPV4VALID = Field.bit("IPV4VALID", 24, 60, "The address is IPv4");
 
-  /** The WQE of this operation. */
+  /** The WQE of these operations. */
   public static final Layout LAYOUT =
       Layout.of(
-          "cqp/destroy-multicast-group",
+          "cqp/multicast-group",
           CqpWqe.SIZE,
-          "Destroy a multicast group",
+          "Create, change or destroy a multicast group",
           MACADDR,
           HMC_FCN_ID,
           QS_HANDLE,
@@ -74,9 +69,13 @@ public record DestroyMulticastGroup(
           CqpWqe.OPCODE,
           CqpWqe.VALID);
 
-  @Override
-  public CqpOpcode opcode() {
-    return CqpOpcode.DESTROY_MCAST_GRP;
+  /** Checks the operation. */
+  public ManageMulticastGroup {
+    if (opcode != CqpOpcode.CREATE_MCAST_GRP
+        && opcode != CqpOpcode.MODIFY_MCAST_GRP
+        && opcode != CqpOpcode.DESTROY_MCAST_GRP) {
+      throw new IllegalArgumentException(opcode + " is no operation of a multicast group");
+    }
   }
 
   @Override
@@ -86,41 +85,34 @@ public record DestroyMulticastGroup(
     long word16 =
         QS_HANDLE.encode(Integer.toUnsignedLong(queueSet))
             | VLANID.encode(Integer.toUnsignedLong(vlanId));
-    long word32 = CONTEXTADDR.encode(contextAddress);
-    long word48 =
-        ADDR3.encode(Integer.toUnsignedLong(address3))
-            | ADDR2.encode(Integer.toUnsignedLong(address2));
-    long word56 =
-        ADDR1.encode(Integer.toUnsignedLong(address1))
-            | ADDR0.encode(Integer.toUnsignedLong(address0));
     long header =
-        CqpWqe.OPCODE.encode(opcode().code())
-            | MGIDX.encode(Integer.toUnsignedLong(groupId))
+        CqpWqe.OPCODE.encode(opcode.code())
+            | MGIDX.encode(Integer.toUnsignedLong(id))
             | VLANVALID.encode(vlanValid)
-            | IPV4VALID.encode(ipv4);
+            | IPV4VALID.encode(address.ipv4());
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 0, word0);
     LittleEndian.setLong(wqe, base + 8, word8);
     LittleEndian.setLong(wqe, base + 16, word16);
-    LittleEndian.setLong(wqe, base + 32, word32);
-    LittleEndian.setLong(wqe, base + 48, word48);
-    LittleEndian.setLong(wqe, base + 56, word56);
+    LittleEndian.setLong(wqe, base + 32, contextAddress);
+    LittleEndian.setLong(wqe, base + 48, address.low());
+    LittleEndian.setLong(wqe, base + 56, address.high());
     return header;
   }
 
-  static DestroyMulticastGroup decode(MemorySegment wqe, long base) {
-    return new DestroyMulticastGroup(
+  static ManageMulticastGroup decode(CqpOpcode opcode, MemorySegment wqe, long base) {
+    return new ManageMulticastGroup(
+        opcode,
+        (int) MGIDX.get(wqe, base),
+        IpAddress.of(
+            IPV4VALID.get(wqe, base) != 0,
+            LittleEndian.getLong(wqe, base + 56),
+            LittleEndian.getLong(wqe, base + 48)),
         MACADDR.get(wqe, base),
+        VLANVALID.get(wqe, base) != 0,
+        (int) VLANID.get(wqe, base),
         (int) HMC_FCN_ID.get(wqe, base),
         (int) QS_HANDLE.get(wqe, base),
-        (int) VLANID.get(wqe, base),
-        CONTEXTADDR.get(wqe, base),
-        (int) ADDR3.get(wqe, base),
-        (int) ADDR2.get(wqe, base),
-        (int) ADDR1.get(wqe, base),
-        (int) ADDR0.get(wqe, base),
-        (int) MGIDX.get(wqe, base),
-        VLANVALID.get(wqe, base) != 0,
-        IPV4VALID.get(wqe, base) != 0);
+        CONTEXTADDR.get(wqe, base));
   }
 }

@@ -1,56 +1,46 @@
 package irdma4j.hwregs.cqp;
 
 import irdma4j.hwregs.Field;
+import irdma4j.hwregs.IpAddress;
 import irdma4j.hwregs.Layout;
 import irdma4j.hwregs.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Change an address handle.
+ * Create, change or destroy an address handle: where datagrams go. To destroy one, the device needs
+ * its number alone.
  *
+ * @param opcode CREATE_ADDR_HANDLE, MODIFY_ADDR_HANDLE or DESTROY_ADDR_HANDLE
+ * @param id number of the address handle, 17 bits
+ * @param pdId protection domain, 18 bits
  * @param macAddress own MAC address as a big-endian integer
- * @param vlanTag VLAN tag
+ * @param insertVlan send with a VLAN tag
+ * @param vlanTag VLAN tag, 16 bits
  * @param trafficClass traffic class, or type of service
- * @param pdLow protection domain, bits 15 to 0
- * @param flowLabel IPv6 flow label
- * @param pdHigh protection domain, bits 17 and 16
+ * @param flowLabel IPv6 flow label, 20 bits
  * @param hopLimit hop limit
  * @param arpIndex ARP table entry of the next hop
- * @param destination3 destination, word 3 (IPv4: the address)
- * @param destination2 destination, word 2
- * @param destination1 destination, word 1
- * @param destination0 destination, word 0
- * @param source3 source, word 3 (IPv4: the address)
- * @param source2 source, word 2
- * @param source1 source, word 1
- * @param source0 source, word 0
- * @param ahId number of the address handle
- * @param ipv4 the addresses are IPv4
- * @param insertVlan send with a VLAN tag
+ * @param destination destination address
+ * @param source own address, of the same family
  * @param loopback loop back inside the device
  */
-public record ModifyAddressHandle(
+public record ManageAddressHandle(
+    CqpOpcode opcode,
+    int id,
+    int pdId,
     long macAddress,
+    boolean insertVlan,
     int vlanTag,
     int trafficClass,
-    int pdLow,
     int flowLabel,
-    int pdHigh,
     int hopLimit,
     int arpIndex,
-    int destination3,
-    int destination2,
-    int destination1,
-    int destination0,
-    int source3,
-    int source2,
-    int source1,
-    int source0,
-    int ahId,
-    boolean ipv4,
-    boolean insertVlan,
+    IpAddress destination,
+    IpAddress source,
     boolean loopback)
     implements CqpCommand {
+  private static final int PD_HIGH_SHIFT = 16;
+
   private static final Field MACADDR =
       Field.bits("MACADDR", 0, 63, 16, "Own MAC address as a big-endian integer");
   private static final Field VLANTAG = Field.bits("VLANTAG", 8, 15, 0, "VLAN tag");
@@ -80,12 +70,12 @@ public record ModifyAddressHandle(
   private static final Field DOLOOPBACKK =
       Field.bit("DOLOOPBACKK", 24, 62, "Loop back inside the device");
 
-  /** The WQE of this operation. */
+  /** The WQE of these operations. */
   public static final Layout LAYOUT =
       Layout.of(
-          "cqp/modify-ah",
+          "cqp/address-handle",
           CqpWqe.SIZE,
-          "Change an address handle",
+          "Create, change or destroy an address handle",
           MACADDR,
           VLANTAG,
           TC,
@@ -109,9 +99,17 @@ public record ModifyAddressHandle(
           CqpWqe.OPCODE,
           CqpWqe.VALID);
 
-  @Override
-  public CqpOpcode opcode() {
-    return CqpOpcode.MODIFY_ADDR_HANDLE;
+  /** Checks the operation and the addresses' family. */
+  public ManageAddressHandle {
+    if (opcode != CqpOpcode.CREATE_ADDR_HANDLE
+        && opcode != CqpOpcode.MODIFY_ADDR_HANDLE
+        && opcode != CqpOpcode.DESTROY_ADDR_HANDLE) {
+      throw new IllegalArgumentException(opcode + " is no operation of an address handle");
+    }
+    if (destination.ipv4() != source.ipv4()) {
+      throw new IllegalArgumentException(
+          source + " and " + destination + " are of different families");
+    }
   }
 
   @Override
@@ -120,62 +118,46 @@ public record ModifyAddressHandle(
     long word8 =
         VLANTAG.encode(Integer.toUnsignedLong(vlanTag))
             | TC.encode(Integer.toUnsignedLong(trafficClass))
-            | PDINDEXLO.encode(Integer.toUnsignedLong(pdLow));
+            | PDINDEXLO.encode(pdId & PDINDEXLO.max());
     long word16 =
         FLOWLABEL.encode(Integer.toUnsignedLong(flowLabel))
-            | PDINDEXHI.encode(Integer.toUnsignedLong(pdHigh))
+            | PDINDEXHI.encode(pdId >>> PD_HIGH_SHIFT)
             | HOPLIMIT.encode(Integer.toUnsignedLong(hopLimit))
             | ARPINDEX.encode(Integer.toUnsignedLong(arpIndex));
-    long word32 =
-        ADDR3.encode(Integer.toUnsignedLong(destination3))
-            | ADDR2.encode(Integer.toUnsignedLong(destination2));
-    long word40 =
-        ADDR1.encode(Integer.toUnsignedLong(destination1))
-            | ADDR0.encode(Integer.toUnsignedLong(destination0));
-    long word48 =
-        SADDR3.encode(Integer.toUnsignedLong(source3))
-            | SADDR2.encode(Integer.toUnsignedLong(source2));
-    long word56 =
-        SADDR1.encode(Integer.toUnsignedLong(source1))
-            | SADDR0.encode(Integer.toUnsignedLong(source0));
     long header =
-        CqpWqe.OPCODE.encode(opcode().code())
-            | AVIDX.encode(Integer.toUnsignedLong(ahId))
-            | IPV4VALID.encode(ipv4)
+        CqpWqe.OPCODE.encode(opcode.code())
+            | AVIDX.encode(Integer.toUnsignedLong(id))
+            | IPV4VALID.encode(destination.ipv4())
             | INSERTVLANTAG.encode(insertVlan)
             | DOLOOPBACKK.encode(loopback);
     CqpWqe.clear(wqe, base);
     LittleEndian.setLong(wqe, base + 0, word0);
     LittleEndian.setLong(wqe, base + 8, word8);
     LittleEndian.setLong(wqe, base + 16, word16);
-    LittleEndian.setLong(wqe, base + 32, word32);
-    LittleEndian.setLong(wqe, base + 40, word40);
-    LittleEndian.setLong(wqe, base + 48, word48);
-    LittleEndian.setLong(wqe, base + 56, word56);
+    LittleEndian.setLong(wqe, base + 32, destination.low());
+    LittleEndian.setLong(wqe, base + 40, destination.high());
+    LittleEndian.setLong(wqe, base + 48, source.low());
+    LittleEndian.setLong(wqe, base + 56, source.high());
     return header;
   }
 
-  static ModifyAddressHandle decode(MemorySegment wqe, long base) {
-    return new ModifyAddressHandle(
+  static ManageAddressHandle decode(CqpOpcode opcode, MemorySegment wqe, long base) {
+    boolean ipv4 = IPV4VALID.get(wqe, base) != 0;
+    return new ManageAddressHandle(
+        opcode,
+        (int) AVIDX.get(wqe, base),
+        (int) (PDINDEXHI.get(wqe, base) << PD_HIGH_SHIFT | PDINDEXLO.get(wqe, base)),
         MACADDR.get(wqe, base),
+        INSERTVLANTAG.get(wqe, base) != 0,
         (int) VLANTAG.get(wqe, base),
         (int) TC.get(wqe, base),
-        (int) PDINDEXLO.get(wqe, base),
         (int) FLOWLABEL.get(wqe, base),
-        (int) PDINDEXHI.get(wqe, base),
         (int) HOPLIMIT.get(wqe, base),
         (int) ARPINDEX.get(wqe, base),
-        (int) ADDR3.get(wqe, base),
-        (int) ADDR2.get(wqe, base),
-        (int) ADDR1.get(wqe, base),
-        (int) ADDR0.get(wqe, base),
-        (int) SADDR3.get(wqe, base),
-        (int) SADDR2.get(wqe, base),
-        (int) SADDR1.get(wqe, base),
-        (int) SADDR0.get(wqe, base),
-        (int) AVIDX.get(wqe, base),
-        IPV4VALID.get(wqe, base) != 0,
-        INSERTVLANTAG.get(wqe, base) != 0,
+        IpAddress.of(
+            ipv4, LittleEndian.getLong(wqe, base + 40), LittleEndian.getLong(wqe, base + 32)),
+        IpAddress.of(
+            ipv4, LittleEndian.getLong(wqe, base + 56), LittleEndian.getLong(wqe, base + 48)),
         DOLOOPBACKK.get(wqe, base) != 0);
   }
 }
