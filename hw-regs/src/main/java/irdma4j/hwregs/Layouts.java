@@ -39,7 +39,8 @@ public final class Layouts {
                 RdmaFeature.LAYOUT,
                 RoceContext.LAYOUT,
                 IwarpContext.LAYOUT,
-                MulticastContext.LAYOUT),
+                MulticastContext.LAYOUT,
+                Statistic.LAYOUT),
             CqpCommand.layouts().stream())
         .toList();
   }

@@ -1,28 +1,14 @@
 package irdma4j.simulator.device;
 
-import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.Statistic;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * IP traffic by version, as GATHER_STATS reports it.
- *
- * <p>Source of the offsets: struct irdma_gather_stats in Linux drivers/infiniband/hw/irdma/type.h.
- */
+/** IP traffic by version, as GATHER_STATS reports it. */
 final class TrafficCounts {
   /** Bytes of the statistics buffer. */
-  static final int BYTES = 1024;
+  static final int BYTES = Statistic.BUFFER_SIZE;
 
-  private static final int IP4_RX_OCTETS = 8;
-  private static final int IP4_RX_PACKETS = 16;
-  private static final int IP6_RX_OCTETS = 56;
-  private static final int IP6_RX_PACKETS = 64;
-  private static final int IP4_TX_OCTETS = 104;
-  private static final int IP4_TX_PACKETS = 112;
-  private static final int IP6_TX_OCTETS = 144;
-  private static final int IP6_TX_PACKETS = 152;
-  private static final int UDP_RX_PACKETS = 224;
-  private static final int UDP_TX_PACKETS = 232;
   private static final int ETHERTYPE = 12;
   private static final int ETHERNET_BYTES = 14;
   private static final byte IP6_FIRST_BYTE = (byte) 0x86;
@@ -58,15 +44,20 @@ final class TrafficCounts {
 
   void store(MemorySegment buffer) {
     buffer.asSlice(0, BYTES).fill((byte) 0);
-    LittleEndian.setLong(buffer, IP4_RX_OCTETS, ip4RxOctets);
-    LittleEndian.setLong(buffer, IP4_RX_PACKETS, ip4RxPackets);
-    LittleEndian.setLong(buffer, IP6_RX_OCTETS, ip6RxOctets);
-    LittleEndian.setLong(buffer, IP6_RX_PACKETS, ip6RxPackets);
-    LittleEndian.setLong(buffer, IP4_TX_OCTETS, ip4TxOctets);
-    LittleEndian.setLong(buffer, IP4_TX_PACKETS, ip4TxPackets);
-    LittleEndian.setLong(buffer, IP6_TX_OCTETS, ip6TxOctets);
-    LittleEndian.setLong(buffer, IP6_TX_PACKETS, ip6TxPackets);
-    LittleEndian.setLong(buffer, UDP_RX_PACKETS, ip4RxPackets + ip6RxPackets);
-    LittleEndian.setLong(buffer, UDP_TX_PACKETS, ip4TxPackets + ip6TxPackets);
+    set(buffer, Statistic.IP4_RX_OCTETS, ip4RxOctets);
+    set(buffer, Statistic.IP4_RX_PACKETS, ip4RxPackets);
+    set(buffer, Statistic.IP6_RX_OCTETS, ip6RxOctets);
+    set(buffer, Statistic.IP6_RX_PACKETS, ip6RxPackets);
+    set(buffer, Statistic.IP4_TX_OCTETS, ip4TxOctets);
+    set(buffer, Statistic.IP4_TX_PACKETS, ip4TxPackets);
+    set(buffer, Statistic.IP6_TX_OCTETS, ip6TxOctets);
+    set(buffer, Statistic.IP6_TX_PACKETS, ip6TxPackets);
+    set(buffer, Statistic.UDP_RX_PACKETS, ip4RxPackets + ip6RxPackets);
+    set(buffer, Statistic.UDP_TX_PACKETS, ip4TxPackets + ip6TxPackets);
+  }
+
+  /** A counter of the buffer wraps around. */
+  private static void set(MemorySegment buffer, Statistic statistic, long value) {
+    statistic.field().set(buffer, 0, value & statistic.field().max());
   }
 }
