@@ -38,16 +38,32 @@ public record ControlQueueContext(
     int majorVersion,
     Congestion congestion) {
 
-  /** Which protocols a function uses; the constants are in the order of their codes. */
+  /** Which protocols a function uses. */
   public enum Protocol {
     /** Any. */
-    ANY,
+    ANY(0),
     /** iWARP alone. */
-    IWARP_ONLY,
+    IWARP_ONLY(1),
     /** RoCEv2 alone. */
-    ROCE_ONLY,
+    ROCE_ONLY(2),
     /** Not defined. */
-    RESERVED
+    RESERVED(3);
+
+    private final int code;
+
+    Protocol(int code) {
+      this.code = code;
+    }
+
+    /** The protocol of a code of two bits. */
+    public static Protocol of(int code) {
+      for (Protocol protocol : values()) {
+        if (protocol.code == code) {
+          return protocol;
+        }
+      }
+      throw new IllegalArgumentException("protocol " + code + ": 0 to 3");
+    }
   }
 
   /**
@@ -118,7 +134,7 @@ public record ControlQueueContext(
             | CqpHostContext.DISABLE_PFPDUS.encode(packedFpdusDisabled)
             | CqpHostContext.CEQPERVF.encode(Integer.toUnsignedLong(ceqsPerVf))
             | CqpHostContext.ROCEV2_RTO_POLICY.encode(rtoPolicy)
-            | CqpHostContext.PROTOCOL_USED.encode(protocol.ordinal());
+            | CqpHostContext.PROTOCOL_USED.encode(protocol.code);
     long word16 =
         CqpHostContext.ENABLED_VFS.encode(Integer.toUnsignedLong(virtualFunctions))
             | CqpHostContext.HMC_PROFILE.encode(Integer.toUnsignedLong(hmcProfile));
@@ -154,7 +170,7 @@ public record ControlQueueContext(
         (int) CqpHostContext.SVER.get(memory, base),
         CqpHostContext.DISABLE_PFPDUS.get(memory, base) != 0,
         CqpHostContext.ROCEV2_RTO_POLICY.get(memory, base) != 0,
-        Protocol.values()[(int) CqpHostContext.PROTOCOL_USED.get(memory, base)],
+        Protocol.of((int) CqpHostContext.PROTOCOL_USED.get(memory, base)),
         (int) CqpHostContext.SQSIZE.get(memory, base),
         (int) CqpHostContext.CEQPERVF.get(memory, base),
         CqpHostContext.SQBASE.get(memory, base) << CqpHostContext.SQBASE.shift(),
