@@ -6,7 +6,9 @@ import irdma4j.hwregs.CqShadow;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CreateCq;
 import irdma4j.hwregs.cqp.DestroyCq;
+import irdma4j.hwregs.cqp.ModifyCq;
 import irdma4j.uapi.DmaMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion queue.
@@ -24,6 +26,8 @@ public final class CompletionQueue implements AutoCloseable {
   private final DmaBundle bundle;
   private final DmaMemory shadow;
   private final CompletionRing ring;
+  private DmaMemory memory;
+  private @Nullable DmaMemory outgoing;
   private boolean event;
   private boolean closed;
 
@@ -39,6 +43,7 @@ public final class CompletionQueue implements AutoCloseable {
     this.id = id;
     this.ceqId = ceqId;
     this.bundle = bundle;
+    this.memory = memory;
     this.shadow = shadow;
     this.ring =
         new CompletionRing(
@@ -61,8 +66,8 @@ public final class CompletionQueue implements AutoCloseable {
     int id = device.cqIds().take();
     DmaBundle bundle = new DmaBundle(device.function());
     try {
-      DmaMemory memory = bundle.allocate((long) entries * ENTRY, 256);
       DmaMemory shadow = bundle.allocate(CqShadow.SIZE, 128);
+      DmaMemory memory = bundle.allocate((long) entries * ENTRY, 256);
       CompletionQueue queue =
           new CompletionQueue(device, id, ceqId, bundle, memory, shadow, entries);
       device
@@ -107,6 +112,66 @@ public final class CompletionQueue implements AutoCloseable {
    */
   public boolean poll(Completion completion) {
     return ring.poll(completion);
+  }
+
+  /**
+   * Moves the queue to a ring of another size. Completions in the old ring are polled first; none
+   * is lost.
+   *
+   * @param wanted completions that it holds at least from now on
+   * @throws IllegalStateException if completions of the ring before the last resize are still to be
+   *     polled
+   * @throws RdmaException if the device refuses; the queue is as before
+   */
+  public void resize(int wanted) {
+    if (closed || ring.isResizing()) {
+      throw new IllegalStateException(
+          "completion queue %d %s".formatted(id, closed ? "is closed" : "is being resized"));
+    }
+    int entries = RingSizes.completionEntries(wanted);
+    releaseOutgoing();
+    DmaMemory next = device.function().allocateDma((long) entries * ENTRY, 256);
+    try {
+      device
+          .control()
+          .execute(
+              new ModifyCq(
+                  id,
+                  entries,
+                  id,
+                  SHADOW_READ_THRESHOLD,
+                  next.iova(),
+                  shadow.iova(),
+                  0,
+                  0,
+                  0,
+                  true,
+                  0,
+                  true,
+                  false,
+                  true,
+                  false,
+                  false));
+    } catch (RuntimeException e) {
+      next.close();
+      throw e;
+    }
+    outgoing = memory;
+    memory = next;
+    ring.resize(next.segment(), entries);
+  }
+
+  /** Entries of the ring that is polled. */
+  public int entries() {
+    return ring.size();
+  }
+
+  private void releaseOutgoing() {
+    DmaMemory old = outgoing;
+    if (old != null) {
+      outgoing = null;
+      old.close();
+    }
   }
 
   /**
@@ -166,6 +231,8 @@ public final class CompletionQueue implements AutoCloseable {
                   false,
                   false));
     } finally {
+      releaseOutgoing();
+      memory.close();
       bundle.close();
       device.cqIds().giveBack(id);
     }

@@ -47,6 +47,27 @@ public record Gid(long high, long low) {
     return high == 0 && low >>> 32 == 0xffff;
   }
 
+  /** Whether it is a multicast group. */
+  public boolean isMulticast() {
+    return isIpv4() ? (low >>> 28 & 0xf) == 0xe : high >>> 56 == 0xff;
+  }
+
+  /**
+   * The MAC address of a multicast group, as a 48-bit integer.
+   *
+   * <p>Source: RFC 1112, 6.4; RFC 2464, 7.
+   *
+   * @throws IllegalStateException if it is not a group
+   */
+  public long multicastMac() {
+    if (!isMulticast()) {
+      throw new IllegalStateException(this + " is not a multicast group");
+    }
+    return isIpv4()
+        ? 0x0100_5e00_0000L | (low & 0x7f_ffff)
+        : 0x3333_0000_0000L | (low & 0xffff_ffffL);
+  }
+
   @Override
   public String toString() {
     byte[] bytes = new byte[16];

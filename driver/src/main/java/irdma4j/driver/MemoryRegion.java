@@ -64,12 +64,7 @@ public final class MemoryRegion implements AutoCloseable {
     if (length == 0) {
       throw new IllegalArgumentException("a region has at least one byte");
     }
-    int rights = Access.LOCAL_READ;
-    boolean remote = false;
-    for (Access right : access) {
-      rights |= right.bits();
-      remote |= right == Access.REMOTE_READ || right == Access.REMOTE_WRITE;
-    }
+    Rights rights = Rights.of(access);
     long firstPage = offset / PAGE;
     long pageCount = (offset + length - 1) / PAGE - firstPage + 1;
     if (pageCount > Integer.MAX_VALUE) {
@@ -104,8 +99,8 @@ public final class MemoryRegion implements AutoCloseable {
                   true,
                   pages == null ? 0 : pages.level() == 1 ? 1 : LEVEL_2_CHUNK,
                   0,
-                  rights,
-                  remote,
+                  rights.bits(),
+                  rights.remote(),
                   true,
                   false,
                   false));
@@ -129,6 +124,10 @@ public final class MemoryRegion implements AutoCloseable {
       }
     }
     return true;
+  }
+
+  int pdId() {
+    return pdId;
   }
 
   /** The key for local use. */

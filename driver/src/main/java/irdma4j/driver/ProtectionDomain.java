@@ -77,6 +77,51 @@ public final class ProtectionDomain implements AutoCloseable {
     return device.adopt(QueuePair.create(device, this, config));
   }
 
+  /**
+   * Creates a queue pair for datagrams, ready to send and receive.
+   *
+   * @param mtu most bytes of a datagram: 256, 512, 1024, 2048 or 4096
+   * @param queueKey what senders must give; its highest bit is for keys that only a queue pair of
+   *     the same key may send
+   */
+  public DatagramQueuePair createDatagramQueuePair(QueuePairConfig config, int mtu, int queueKey) {
+    requireOpen();
+    RcPath.requireMtu(mtu);
+    return device.adopt(DatagramQueuePair.create(device, this, config, mtu, queueKey));
+  }
+
+  /**
+   * Creates QP 1, the queue pair for general services, through which connections are set up.
+   *
+   * @throws IllegalStateException if there is one already
+   */
+  public DatagramQueuePair createGeneralServicesQueuePair(QueuePairConfig config) {
+    requireOpen();
+    return device.adopt(DatagramQueuePair.createGeneralServices(device, this, config));
+  }
+
+  /** Creates an address handle for the datagrams of this domain's queue pairs. */
+  public AddressHandle createAddressHandle(DatagramPath path) {
+    requireOpen();
+    return device.adopt(AddressHandle.create(device, this, path));
+  }
+
+  /** Allocates a memory window, bound to nothing. */
+  public MemoryWindow allocateWindow(MemoryWindow.Type type) {
+    requireOpen();
+    return device.adopt(MemoryWindow.allocate(device, this, type));
+  }
+
+  /**
+   * Allocates a region whose memory is registered by work requests.
+   *
+   * @param maxPages pages of 4 KiB that a registration can have, at least 1
+   */
+  public FastRegion allocateFastRegion(int maxPages) {
+    requireOpen();
+    return device.adopt(FastRegion.allocate(device, this, maxPages));
+  }
+
   private void requireOpen() {
     device.requireOpen();
     if (closed) {

@@ -1,16 +1,9 @@
 package irdma4j.driver;
 
-import irdma4j.driver.ring.QueuePairRings;
 import irdma4j.driver.ring.ReceiveQueue;
 import irdma4j.driver.ring.SendQueue;
 import irdma4j.driver.ring.SgeList;
-import irdma4j.hwregs.AeCode;
-import irdma4j.hwregs.FlushCode;
-import irdma4j.hwregs.Registers;
-import irdma4j.hwregs.cqp.CreateQp;
-import irdma4j.hwregs.cqp.DestroyQp;
-import irdma4j.hwregs.cqp.FlushWqes;
-import irdma4j.hwregs.cqp.ModifyQp;
+import irdma4j.uapi.DmaMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -36,120 +29,59 @@ public final class QueuePair implements AutoCloseable {
   /** The peer's completion raises a solicited event. */
   public static final int SOLICITED = SendQueue.SOLICITED;
 
-  private static final int ROCE_RC = 3;
-  private static final int STATE_IDLE = 1;
-  private static final int STATE_RTS = 2;
-  private static final int STATE_RTR = 4;
-  private static final int STATE_ERROR = 6;
-  private static final int FLUSH_MAJOR = 1;
-
-  /** The states of a queue pair. */
-  public enum State {
-    /** Receives may be posted. */
-    INIT,
-    /** Messages of the peer are received. */
-    READY_TO_RECEIVE,
-    /** Work may be posted to the send queue. */
-    READY_TO_SEND,
-    /** All work is flushed. */
-    ERROR
-  }
-
-  private final RdmaDevice device;
-  private final int qpn;
-  private final int pdId;
-  private final QueuePairConfig config;
-  private final QueuePairMemory memory;
-  private final QueuePairRings rings;
+  private final QueuePairCore core;
   private final SendQueue send;
   private final ReceiveQueue receive;
   private final SgeList one = new SgeList();
-  private State state = State.INIT;
+  private @Nullable RcPath path;
   private @Nullable ArpEntry arp;
-  private boolean closed;
 
-  private QueuePair(
-      RdmaDevice device, int qpn, int pdId, QueuePairConfig config, QueuePairMemory memory) {
-    this.device = device;
-    this.qpn = qpn;
-    this.pdId = pdId;
-    this.config = config;
-    this.memory = memory;
-    send =
-        new SendQueue(
-            memory.sendRing(),
-            memory.sendQuanta(),
-            memory.shadow(),
-            0,
-            device.bar(),
-            Registers.PFPE_WQEALLOC.offset(),
-            qpn,
-            config.sendSges(),
-            config.inlineBytes(),
-            device.config().doorbellPolicy());
-    receive =
-        new ReceiveQueue(
-            memory.receiveRing(),
-            memory.receiveQuanta(),
-            memory.receiveShift(),
-            config.receiveSges());
-    rings = new QueuePairRings(qpn, send, receive);
+  private QueuePair(QueuePairCore core) {
+    this.core = core;
+    send = core.send();
+    receive = core.receive();
   }
 
   static QueuePair create(RdmaDevice device, ProtectionDomain pd, QueuePairConfig config) {
     int qpn = device.qpIds().take();
-    QueuePairMemory memory = null;
     try {
-      memory = new QueuePairMemory(device.function(), config);
-      QueuePair pair = new QueuePair(device, qpn, pd.id(), config, memory);
-      pair.writeContext(null);
-      device
-          .control()
-          .execute(
-              new CreateQp(
-                  qpn,
-                  ROCE_RC,
-                  memory.contextAddress(),
-                  memory.shadowAddress(),
-                  false,
-                  false,
-                  false,
-                  true,
-                  false,
-                  true,
-                  false,
-                  STATE_IDLE));
+      QueuePair pair =
+          new QueuePair(
+              new QueuePairCore(
+                  device, pd, QueuePairCore.Service.RELIABLE_CONNECTION, qpn, config));
+      pair.core.create(pair::writeContext);
       return pair;
     } catch (RuntimeException e) {
-      if (memory != null) {
-        memory.close();
-      }
       device.qpIds().giveBack(qpn);
       throw e;
     }
   }
 
-  private void writeContext(@Nullable RcPath path) {
+  private void writeContext() {
     ArpEntry entry = arp;
     RoceContextWriter.write(
-        memory.context(),
-        device.config().macAddress(),
-        pdId,
-        config,
-        memory,
-        qpn,
+        core.memory().context(),
+        core.device().config().macAddress(),
+        core.pdId(),
+        core.config(),
+        core.memory(),
+        core.qpn(),
         path,
         entry == null ? 0 : entry.index());
   }
 
+  QueuePairCore core() {
+    return core;
+  }
+
   /** The queue pair's number, 24 bits. */
   public int qpn() {
-    return qpn;
+    return core.qpn();
   }
 
   /** Its state, as the driver knows it. */
-  public State state() {
-    return state;
+  public QueuePairState state() {
+    return core.state();
   }
 
   /**
@@ -159,86 +91,69 @@ public final class QueuePair implements AutoCloseable {
    * @throws IllegalStateException if it is connected or failed already
    * @throws RdmaException if the device refuses; the state is then ERROR
    */
-  public void connect(RcPath path) {
-    if (closed || state != State.INIT) {
-      throw new IllegalStateException("queue pair " + qpn + " is " + (closed ? "closed" : state));
-    }
-    arp = device.arp().resolve(path.remoteGid(), path.remoteMac());
-    writeContext(path);
-    try {
-      modify(STATE_RTR, false);
-      state = State.READY_TO_RECEIVE;
-      modify(STATE_RTS, true);
-      state = State.READY_TO_SEND;
-    } catch (RuntimeException e) {
-      state = State.ERROR;
-      throw e;
-    }
+  public void connect(RcPath peer) {
+    toReadyToReceive(peer);
+    toReadyToSend();
   }
 
-  private void modify(int next, boolean readLimits) {
-    boolean toReady = next != STATE_ERROR;
-    device
-        .control()
-        .execute(
-            new ModifyQp(
-                qpn,
-                ROCE_RC,
-                memory.contextAddress(),
-                memory.shadowAddress(),
-                false,
-                0,
-                0,
-                readLimits,
-                false,
-                false,
-                toReady,
-                false,
-                false,
-                false,
-                false,
-                0,
-                false,
-                toReady,
-                next));
+  /**
+   * Takes messages of a peer from now on.
+   *
+   * @throws IllegalStateException if the state is not INIT
+   * @throws RdmaException if the device refuses; the state is then ERROR
+   */
+  public void toReadyToReceive(RcPath peer) {
+    core.require(QueuePairState.INIT, "a path to a peer");
+    arp = core.device().arp().resolve(peer.remoteGid(), peer.remoteMac());
+    path = peer;
+    writeContext();
+    core.enterReadyToReceive();
+  }
+
+  /**
+   * Does what is posted to the send queue from now on.
+   *
+   * @throws IllegalStateException if the state is not READY_TO_RECEIVE
+   * @throws RdmaException if the device refuses; the state is then ERROR
+   */
+  public void toReadyToSend() {
+    core.require(QueuePairState.READY_TO_RECEIVE, "sending");
+    core.enterReadyToSend(true);
+  }
+
+  /**
+   * Finishes the work that the device has begun and begins no other. {@link #isDrained()} says when
+   * it is finished; that is an asynchronous event, so {@link RdmaDevice#processEvents} brings it
+   * in.
+   *
+   * @throws IllegalStateException if the state is not READY_TO_SEND
+   */
+  public void drain() {
+    core.drain();
+  }
+
+  /** As {@link #drain()}, by the operation that does not touch the queue pair's context. */
+  public void suspend() {
+    core.suspend();
+  }
+
+  /**
+   * Goes on after {@link #drain()} or {@link #suspend()}.
+   *
+   * @throws IllegalStateException if the state is not SEND_QUEUE_DRAINED
+   */
+  public void resume() {
+    core.resume();
+  }
+
+  /** Whether a drain or suspension has ended: nothing of the send queue is in flight. */
+  public boolean isDrained() {
+    return core.isQuiet();
   }
 
   /** Enters the error state: outstanding work completes as flushed. */
   public void toError() {
-    if (state != State.ERROR) {
-      modify(STATE_ERROR, false);
-      state = State.ERROR;
-      flush(FlushCode.GENERAL_ERR.code(), FlushCode.GENERAL_ERR.code());
-    }
-  }
-
-  /** An event says that the device has put the queue pair into the error state. */
-  void failed(AsyncEvent event) {
-    if (state == State.ERROR || closed) {
-      return;
-    }
-    state = State.ERROR;
-    int code = AsyncErrors.flushCode(event.code()).code();
-    int general = FlushCode.GENERAL_ERR.code();
-    flush(event.isSendQueue() ? code : general, event.isReceiveQueue() ? code : general);
-  }
-
-  private void flush(int sendCode, int receiveCode) {
-    device
-        .control()
-        .execute(
-            new FlushWqes(
-                0,
-                0,
-                receiveCode,
-                FLUSH_MAJOR,
-                sendCode,
-                FLUSH_MAJOR,
-                qpn,
-                false,
-                true,
-                true,
-                true));
+    core.toError();
   }
 
   /**
@@ -299,6 +214,108 @@ public final class QueuePair implements AutoCloseable {
     return send.read(wrId, flags, remoteAddress, rkey, one.set(address, length, lkey));
   }
 
+  /**
+   * Posts a SEND of up to 101 bytes that are copied now, with immediate data if that flag is set.
+   */
+  public boolean postSendInline(
+      long wrId, MemorySegment source, long offset, int length, int flags, int immediate) {
+    return send.sendInline(wrId, flags, immediate, 0, source, offset, length);
+  }
+
+  /** Posts a SEND of one entry after which the peer's key is no longer valid. */
+  public boolean postSendInvalidate(
+      long wrId, int lkey, long address, int length, int rkey, int flags) {
+    return send.send(wrId, flags, 0, rkey, one.set(address, length, lkey));
+  }
+
+  /** Posts an RDMA WRITE of several entries. */
+  public boolean postWrite(long wrId, SgeList sges, long remoteAddress, int rkey, int flags) {
+    return send.write(wrId, flags, 0, remoteAddress, rkey, sges);
+  }
+
+  /** Posts an RDMA WRITE of up to 101 bytes that are copied now. */
+  public boolean postWriteInline(
+      long wrId,
+      MemorySegment source,
+      long offset,
+      int length,
+      long remoteAddress,
+      int rkey,
+      int flags) {
+    return send.writeInline(wrId, flags, 0, remoteAddress, rkey, source, offset, length);
+  }
+
+  /** Posts an RDMA READ into several entries. */
+  public boolean postRead(long wrId, SgeList sink, long remoteAddress, int rkey, int flags) {
+    return send.read(wrId, flags, remoteAddress, rkey, sink);
+  }
+
+  /** Posts an RDMA READ into one entry whose key is no longer valid when it is done. */
+  public boolean postReadInvalidate(
+      long wrId, int lkey, long address, int length, long remoteAddress, int rkey, int flags) {
+    return send.readInvalidate(wrId, flags, remoteAddress, rkey, one.set(address, length, lkey));
+  }
+
+  /**
+   * Posts the binding of a window to a part of a region, under the window's next key: from now on
+   * {@link MemoryWindow#rkey()} is the new one, valid once the work is done.
+   *
+   * @param address first byte, a virtual address of the region
+   * @param length bytes; 0 unbinds a window of type 1
+   * @param access what the peer may do: REMOTE_READ, REMOTE_WRITE
+   * @return false if the queue is full; nothing has changed then
+   * @throws IllegalArgumentException if window, region and queue pair are not of one protection
+   *     domain, or the part leaves the region
+   */
+  public boolean postBind(
+      long wrId,
+      MemoryWindow window,
+      MemoryRegion region,
+      long address,
+      long length,
+      int flags,
+      Access... access) {
+    return window.bind(core, wrId, region, address, length, flags, true, access);
+  }
+
+  /** As {@link #postBind}, for a window of type 2 that the peer addresses from 0 on. */
+  public boolean postBindZeroBased(
+      long wrId,
+      MemoryWindow window,
+      MemoryRegion region,
+      long address,
+      long length,
+      int flags,
+      Access... access) {
+    return window.bind(core, wrId, region, address, length, flags, false, access);
+  }
+
+  /**
+   * Posts the registration of memory with a {@link FastRegion}, under its next key: from now on
+   * {@link FastRegion#key()} is the new one, valid once the work is done.
+   *
+   * @param memory what it is to hold, with at most {@link FastRegion#maxPages()} pages
+   * @param access the rights beyond the owner's right to read
+   * @return false if the queue is full; nothing has changed then
+   * @throws IllegalArgumentException if region and queue pair are not of one protection domain, or
+   *     the memory does not fit
+   */
+  public boolean postFastRegister(
+      long wrId,
+      FastRegion region,
+      DmaMemory memory,
+      long offset,
+      long length,
+      int flags,
+      Access... access) {
+    return region.register(core, wrId, memory, offset, length, flags, access);
+  }
+
+  /** Posts the invalidation of a key of one's own: of a fast region, or a window of type 2. */
+  public boolean postInvalidate(long wrId, int key, int flags) {
+    return send.invalidate(wrId, flags, key);
+  }
+
   /** Posts a receive of one entry. It needs no doorbell. */
   public boolean postReceive(long wrId, int lkey, long address, int length) {
     return receive.receive(wrId, one.set(address, length, lkey));
@@ -324,36 +341,22 @@ public final class QueuePair implements AutoCloseable {
     return receive;
   }
 
-  QueuePairRings rings() {
-    return rings;
-  }
-
   /** Destroys the queue pair; completions that were not polled are dropped. */
   @Override
   public void close() {
-    if (closed) {
+    if (core.isClosed()) {
       return;
     }
-    closed = true;
-    rings.close();
+    RdmaDevice device = core.device();
     device.forget(this);
     try {
-      device
-          .control()
-          .execute(
-              new DestroyQp(
-                  qpn, ROCE_RC, memory.contextAddress(), memory.shadowAddress(), false, true));
+      core.close();
     } finally {
-      memory.close();
-      device.qpIds().giveBack(qpn);
+      device.qpIds().giveBack(core.qpn());
       ArpEntry entry = arp;
       if (entry != null) {
         device.arp().release(entry);
       }
     }
-  }
-
-  static boolean isQueuePairError(AsyncEvent event) {
-    return !event.isCompletionQueue() && event.code() != AeCode.QP_SUSPEND_COMPLETE.code();
   }
 }

@@ -42,9 +42,7 @@ public record RcPath(
       throw new IllegalArgumentException(
           "the addresses " + localGid + " and " + remoteGid + " are of different families");
     }
-    if (!MTUS.contains(mtu)) {
-      throw new IllegalArgumentException("mtu " + mtu + ": 256, 512, 1024, 2048 or 4096");
-    }
+    requireMtu(mtu);
     range("remoteQpn", remoteQpn, 0, 0xffffff);
     range("localPsn", localPsn, 0, 0xffffff);
     range("remotePsn", remotePsn, 0, 0xffffff);
@@ -56,6 +54,12 @@ public record RcPath(
     range("trafficClass", trafficClass, 0, 255);
     if (remoteMac >>> 48 != 0) {
       throw new IllegalArgumentException("remoteMac 0x%x".formatted(remoteMac));
+    }
+  }
+
+  static void requireMtu(int mtu) {
+    if (!MTUS.contains(mtu)) {
+      throw new IllegalArgumentException("mtu " + mtu + ": 256, 512, 1024, 2048 or 4096");
     }
   }
 

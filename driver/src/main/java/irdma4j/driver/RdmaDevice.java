@@ -61,7 +61,7 @@ public final class RdmaDevice implements AutoCloseable {
   private final IdPool pdIds = new IdPool("protection domain", FIRST_ID, MAX_PDS);
   private QueuePairRings[] ringsByQpn = new QueuePairRings[0];
   private final Map<Integer, CompletionQueue> queuesById = new java.util.HashMap<>();
-  private final Map<Integer, QueuePair> pairsByQpn = new java.util.HashMap<>();
+  private final Map<Integer, QueuePairCore> pairsByQpn = new java.util.HashMap<>();
   private final List<AsyncEvent> pendingEvents = new ArrayList<>();
   private Consumer<AsyncEvent> asyncListener = event -> {};
   private boolean closed;
@@ -76,6 +76,8 @@ public final class RdmaDevice implements AutoCloseable {
   private @Nullable IdPool stags;
   private @Nullable IdPool qps;
   private @Nullable IdPool cqs;
+  private @Nullable IdPool addressHandles;
+  private boolean generalServicesTaken;
   private int macIndex = -1;
   private long sendRequests;
   private long receiveRequests;
@@ -232,6 +234,8 @@ public final class RdmaDevice implements AutoCloseable {
     HmcLayout layout = cache.layout();
     qps = new IdPool("queue pair", FIRST_QUEUE_ID, (int) layout.of(HmcObject.QP).count());
     cqs = new IdPool("completion queue", FIRST_QUEUE_ID, (int) layout.of(HmcObject.CQ).count());
+    addressHandles =
+        new IdPool("address handle", FIRST_ID, (int) layout.of(HmcObject.FSIAV).count());
     stags = new IdPool("stag", FIRST_ID, (int) layout.of(HmcObject.MR).count());
     ringsByQpn = new QueuePairRings[(int) layout.of(HmcObject.QP).count()];
     return cache.segmentCount() + " segments backed";
@@ -448,11 +452,9 @@ public final class RdmaDevice implements AutoCloseable {
     handled |= events().await(vector, handled ? 0 : timeoutNanos, this::raise, pendingEvents::add);
     while (!pendingEvents.isEmpty()) {
       AsyncEvent event = pendingEvents.removeFirst();
-      if (QueuePair.isQueuePairError(event)) {
-        QueuePair pair = pairsByQpn.get(event.queueId());
-        if (pair != null) {
-          pair.failed(event);
-        }
+      QueuePairCore pair = event.isCompletionQueue() ? null : pairsByQpn.get(event.queueId());
+      if (pair != null) {
+        pair.happened(event);
       }
       asyncListener.accept(event);
     }
@@ -472,11 +474,11 @@ public final class RdmaDevice implements AutoCloseable {
     long receive = receiveRequests;
     long rung = doorbellsRung;
     long skipped = doorbellsSkipped;
-    for (QueuePair pair : pairsByQpn.values()) {
-      send += pair.sendQueue().posted();
-      receive += pair.receiveQueue().posted();
-      rung += pair.sendQueue().doorbellsRung();
-      skipped += pair.sendQueue().doorbellsSkipped();
+    for (QueuePairCore pair : pairsByQpn.values()) {
+      send += pair.send().posted();
+      receive += pair.receive().posted();
+      rung += pair.send().doorbellsRung();
+      skipped += pair.send().doorbellsSkipped();
     }
     long polled = completions;
     for (CompletionQueue queue : queuesById.values()) {
@@ -510,10 +512,17 @@ public final class RdmaDevice implements AutoCloseable {
       return;
     }
     RuntimeException first = null;
-    // Queue pairs use completion queues and regions, so they go first; domains go last.
+    // Queue pairs use completion queues, windows and regions, so they go first; domains go last.
     for (Class<?> kind :
         List.of(
-            QueuePair.class, CompletionQueue.class, MemoryRegion.class, ProtectionDomain.class)) {
+            QueuePair.class,
+            DatagramQueuePair.class,
+            AddressHandle.class,
+            CompletionQueue.class,
+            MemoryWindow.class,
+            FastRegion.class,
+            MemoryRegion.class,
+            ProtectionDomain.class)) {
       for (AutoCloseable child : List.copyOf(children)) {
         if (kind.isInstance(child)) {
           first = closing(child, first);
@@ -559,30 +568,50 @@ public final class RdmaDevice implements AutoCloseable {
 
   <T extends AutoCloseable> T adopt(T child) {
     children.add(child);
-    if (child instanceof QueuePair pair) {
-      pairsByQpn.put(pair.qpn(), pair);
-      ringsByQpn[pair.qpn()] = pair.rings();
+    switch (child) {
+      case QueuePair pair -> adopted(pair.core());
+      case DatagramQueuePair pair -> adopted(pair.core());
+      default -> {}
     }
     return child;
+  }
+
+  private void adopted(QueuePairCore pair) {
+    pairsByQpn.put(pair.qpn(), pair);
+    ringsByQpn[pair.qpn()] = pair.rings();
   }
 
   void forget(AutoCloseable child) {
     children.remove(child);
     switch (child) {
-      case QueuePair pair -> {
-        pairsByQpn.remove(pair.qpn());
-        ringsByQpn[pair.qpn()] = null;
-        sendRequests += pair.sendQueue().posted();
-        receiveRequests += pair.receiveQueue().posted();
-        doorbellsRung += pair.sendQueue().doorbellsRung();
-        doorbellsSkipped += pair.sendQueue().doorbellsSkipped();
-      }
+      case QueuePair pair -> forgotten(pair.core());
+      case DatagramQueuePair pair -> forgotten(pair.core());
       case CompletionQueue queue -> {
         queuesById.remove(queue.id());
         completions += queue.polled();
       }
       default -> {}
     }
+  }
+
+  private void forgotten(QueuePairCore pair) {
+    pairsByQpn.remove(pair.qpn());
+    ringsByQpn[pair.qpn()] = null;
+    sendRequests += pair.send().posted();
+    receiveRequests += pair.receive().posted();
+    doorbellsRung += pair.send().doorbellsRung();
+    doorbellsSkipped += pair.send().doorbellsSkipped();
+  }
+
+  void takeGeneralServices() {
+    if (generalServicesTaken) {
+      throw new IllegalStateException("there is a queue pair for general services already");
+    }
+    generalServicesTaken = true;
+  }
+
+  void giveBackGeneralServices() {
+    generalServicesTaken = false;
   }
 
   void closed(ProtectionDomain pd, int id) {
@@ -629,6 +658,10 @@ public final class RdmaDevice implements AutoCloseable {
 
   IdPool cqIds() {
     return present(cqs);
+  }
+
+  IdPool addressHandleIds() {
+    return present(addressHandles);
   }
 
   private EventQueues events() {

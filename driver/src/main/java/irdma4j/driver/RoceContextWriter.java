@@ -24,6 +24,10 @@ final class RoceContextWriter {
   private static final int LIMIT_SEQUENCE = 0xffff;
   private static final int LEAST_TIMEOUT = 5;
   private static final int DEFAULT_PKEY = 0xffff;
+
+  /** Payload bytes of the largest packet. */
+  static final int LARGEST_MTU = 4096;
+
   private static final int DEFAULT_MTU = 1024;
   private static final int DEFAULT_READS = 16;
   private static final int DEFAULT_RETRIES = 2;
@@ -45,19 +49,7 @@ final class RoceContextWriter {
       int qpId,
       @Nullable RcPath path,
       int arpIndex) {
-    Queues queues =
-        new Queues(
-            memory.sendAddress(),
-            memory.receiveAddress(),
-            RingSizes.encoded(memory.sendQuanta()),
-            RingSizes.encoded(memory.receiveQuanta()),
-            memory.receiveShift(),
-            config.sendQueue().id(),
-            config.receiveQueue().id(),
-            qpId,
-            0,
-            Queues.NO_PUSH_PAGE,
-            Steering.NONE);
+    Queues queues = queues(config, memory, qpId);
     Access access =
         new Access(
             pdId,
@@ -70,15 +62,54 @@ final class RoceContextWriter {
             false);
     new RoceQpContext(
             queues,
-            path == null ? noPath(arpIndex) : path(path, qpId, arpIndex),
+            path == null ? noPath(arpIndex, DEFAULT_MTU) : path(path, qpId, arpIndex),
             access,
             new Common(macAddress, 0, false, 0, false, LEAST_TIMEOUT),
-            path == null ? noTransport() : transport(path),
+            path == null ? noTransport(0) : transport(path),
             RoceQpContext.Congestion.NONE,
             false,
             false,
             false)
         .encode(context, 0);
+  }
+
+  /** Writes the whole context of a datagram queue pair. */
+  static void writeDatagram(
+      MemorySegment context,
+      long macAddress,
+      int pdId,
+      QueuePairConfig config,
+      QueuePairMemory memory,
+      int qpId,
+      int mtu,
+      int queueKey) {
+    boolean generalServices = qpId == QueuePairCore.GENERAL_SERVICES;
+    new RoceQpContext(
+            queues(config, memory, qpId),
+            noPath(0, mtu),
+            new Access(pdId, 0, 0, false, false, false, false, false),
+            new Common(macAddress, 0, false, 0, false, LEAST_TIMEOUT),
+            noTransport(queueKey),
+            RoceQpContext.Congestion.NONE,
+            generalServices,
+            false,
+            false)
+        .encode(context, 0);
+  }
+
+  private static Queues queues(QueuePairConfig config, QueuePairMemory memory, int qpId) {
+    return new Queues(
+        memory.sendAddress(),
+        memory.receiveAddress(),
+        RingSizes.encoded(memory.sendQuanta()),
+        RingSizes.encoded(memory.receiveQuanta()),
+        memory.receiveShift(),
+        config.sendQueue().id(),
+        config.receiveQueue().id(),
+        qpId,
+        0,
+        Queues.NO_PUSH_PAGE,
+        Steering.NONE);
   }
 
   private static Path path(RcPath path, int qpId, int arpIndex) {
@@ -97,21 +128,10 @@ final class RoceContextWriter {
         arpIndex);
   }
 
-  private static Path noPath(int arpIndex) {
+  private static Path noPath(int arpIndex, int mtu) {
     IpAddress none = IpAddress.ipv4(0);
     return new Path(
-        none,
-        none,
-        FIRST_DYNAMIC_PORT,
-        ROCE_PORT,
-        0,
-        0,
-        0,
-        false,
-        0,
-        DEFAULT_MTU,
-        arpIndex,
-        arpIndex);
+        none, none, FIRST_DYNAMIC_PORT, ROCE_PORT, 0, 0, 0, false, 0, mtu, arpIndex, arpIndex);
   }
 
   private static RoceQpContext.Transport transport(RcPath path) {
@@ -131,11 +151,11 @@ final class RoceContextWriter {
         UNLIMITED_CREDITS);
   }
 
-  private static RoceQpContext.Transport noTransport() {
+  private static RoceQpContext.Transport noTransport(int queueKey) {
     return new RoceQpContext.Transport(
         0,
         0,
-        0,
+        queueKey,
         DEFAULT_PKEY,
         0,
         0,

@@ -10,6 +10,7 @@ import irdma4j.driver.AsyncEvent;
 import irdma4j.driver.Completion;
 import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.QueuePair;
+import irdma4j.driver.QueuePairState;
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.FlushCode;
 import irdma4j.pble.PbleLevels;
@@ -76,7 +77,7 @@ class ErrorTest {
     rdma.a.pair.ring();
     assertFlushed(FlushCode.REM_ACCESS_ERR, 1);
     assertFlushed(FlushCode.GENERAL_ERR, 2);
-    assertEquals(QueuePair.State.ERROR, rdma.a.pair.state());
+    assertEquals(QueuePairState.ERROR, rdma.a.pair.state());
     assertEquals(AeCode.IB_REMOTE_ACCESS_ERROR.code(), events.getFirst().code());
     assertUntouched();
   }

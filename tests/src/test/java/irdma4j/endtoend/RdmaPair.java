@@ -18,10 +18,13 @@ import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** Two devices on one wire, each with a connected queue pair, in virtual time. */
 final class RdmaPair implements AutoCloseable {
   static final int DEPTH = 32;
+  static final Gid A = Gid.of("10.0.0.1");
+  static final Gid B = Gid.of("10.0.0.2");
   private static final long PATIENCE = 120_000_000_000L;
 
   /** One device with what a test needs of it. */
@@ -78,36 +81,54 @@ final class RdmaPair implements AutoCloseable {
     b = new Side(simulation, 1, config.withMacAddress(0x0200_0000_000bL));
     int psnA = (int) (seed & 0xffffff);
     int psnB = (int) (~seed & 0xffffff);
-    connect(a, "10.0.0.1", b, "10.0.0.2", psnA, psnB, mtu);
-    connect(b, "10.0.0.2", a, "10.0.0.1", psnB, psnA, mtu);
+    connect(a.pair, b.pair, psnA, psnB, mtu);
   }
 
-  private static void connect(
-      Side from, String local, Side to, String remote, int localPsn, int remotePsn, int mtu) {
-    from.pair.connect(
-        RcPath.of(
-                Gid.of(local),
-                Gid.of(remote),
-                to.device.macAddress(),
-                to.pair.qpn(),
-                localPsn,
-                remotePsn)
-            .withMtu(mtu));
+  /** Connects a queue pair of side a with one of side b. */
+  void connect(QueuePair left, QueuePair right, int leftPsn, int rightPsn, int mtu) {
+    left.connect(
+        RcPath.of(A, B, b.device.macAddress(), right.qpn(), leftPsn, rightPsn).withMtu(mtu));
+    right.connect(
+        RcPath.of(B, A, a.device.macAddress(), left.qpn(), rightPsn, leftPsn).withMtu(mtu));
   }
 
   /** Waits for the next completion of a side. */
   Completion await(Side side) {
+    return await(side.queue);
+  }
+
+  /** Waits for the next completion of a queue. */
+  Completion await(CompletionQueue queue) {
     Completion completion = new Completion();
+    await(() -> queue.poll(completion), "a completion");
+    return completion;
+  }
+
+  /** Waits until something holds. */
+  void await(BooleanSupplier holds, String what) {
     long deadline = simulation.function(0).clock().nanos() + PATIENCE;
-    while (!side.queue.poll(completion)) {
+    while (!holds.getAsBoolean()) {
       if (simulation.function(0).clock().nanos() > deadline) {
-        throw new AssertionError("no completion: " + simulation.statistics(0));
+        throw new AssertionError("no sign of " + what + ": " + simulation.statistics(0));
       }
-      a.device.processEvents(0, 0);
-      b.device.processEvents(0, 0);
+      process();
       simulation.function(0).clock().pause(1_000);
     }
-    return completion;
+  }
+
+  /** Lets both devices handle their events. */
+  void process() {
+    a.device.processEvents(0, 0);
+    b.device.processEvents(0, 0);
+  }
+
+  /** Lets time pass, and both devices handle what happens. */
+  void settle(long nanos) {
+    long end = simulation.function(0).clock().nanos() + nanos;
+    while (simulation.function(0).clock().nanos() < end) {
+      process();
+      simulation.function(0).clock().pause(10_000);
+    }
   }
 
   /** Closes everything and returns the DMA memory that is left. */

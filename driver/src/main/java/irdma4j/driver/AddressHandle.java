@@ -1,0 +1,95 @@
+package irdma4j.driver;
+
+import irdma4j.hwregs.IpAddress;
+import irdma4j.hwregs.cqp.CqpOpcode;
+import irdma4j.hwregs.cqp.ManageAddressHandle;
+
+/**
+ * Where datagrams go. It belongs to its device until closed; work that names it must be done by
+ * then.
+ */
+public final class AddressHandle implements AutoCloseable {
+  private final RdmaDevice device;
+  private final ArpEntry arp;
+  private final ManageAddressHandle creation;
+  private boolean closed;
+
+  private AddressHandle(RdmaDevice device, ArpEntry arp, ManageAddressHandle creation) {
+    this.device = device;
+    this.arp = arp;
+    this.creation = creation;
+  }
+
+  static AddressHandle create(RdmaDevice device, ProtectionDomain pd, DatagramPath path) {
+    int id = device.addressHandleIds().take();
+    ArpEntry arp = null;
+    try {
+      arp = device.arp().resolve(path.remoteGid(), path.remoteMac());
+      ManageAddressHandle creation =
+          new ManageAddressHandle(
+              CqpOpcode.CREATE_ADDR_HANDLE,
+              id,
+              pd.id(),
+              device.macAddress(),
+              path.vlan() >= 0,
+              Math.max(0, path.vlan()),
+              path.trafficClass(),
+              path.flowLabel(),
+              path.hopLimit(),
+              arp.index(),
+              address(path.remoteGid()),
+              address(path.localGid()),
+              path.remoteMac() == device.macAddress());
+      device.control().execute(creation);
+      return new AddressHandle(device, arp, creation);
+    } catch (RuntimeException e) {
+      if (arp != null) {
+        device.arp().release(arp);
+      }
+      device.addressHandleIds().giveBack(id);
+      throw e;
+    }
+  }
+
+  private static IpAddress address(Gid gid) {
+    return IpAddress.of(gid.isIpv4(), gid.high(), gid.low());
+  }
+
+  /** The handle's number, 17 bits. */
+  public int id() {
+    return creation.id();
+  }
+
+  /** Gives the handle back. Closing twice does nothing. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    device.forget(this);
+    ManageAddressHandle c = creation;
+    try {
+      device
+          .control()
+          .execute(
+              new ManageAddressHandle(
+                  CqpOpcode.DESTROY_ADDR_HANDLE,
+                  c.id(),
+                  c.pdId(),
+                  c.macAddress(),
+                  c.insertVlan(),
+                  c.vlanTag(),
+                  c.trafficClass(),
+                  c.flowLabel(),
+                  c.hopLimit(),
+                  c.arpIndex(),
+                  c.destination(),
+                  c.source(),
+                  c.loopback()));
+    } finally {
+      device.addressHandleIds().giveBack(id());
+      device.arp().release(arp);
+    }
+  }
+}

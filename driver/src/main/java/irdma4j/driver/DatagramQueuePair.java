@@ -1,0 +1,211 @@
+package irdma4j.driver;
+
+import irdma4j.driver.ring.ReceiveQueue;
+import irdma4j.driver.ring.SendQueue;
+import irdma4j.driver.ring.SgeList;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A queue pair for unreliable datagrams over RoCEv2, ready to send and receive.
+ *
+ * <p>The first {@link #HEADER_BYTES} bytes of what is received are the IPv6 header, or 20 bytes
+ * without meaning and the IPv4 header; the message follows. Threads and ownership are as for {@link
+ * QueuePair}.
+ */
+public final class DatagramQueuePair implements AutoCloseable {
+  /** Bytes before the message in a receive. */
+  public static final int HEADER_BYTES = 40;
+
+  /** The Q_Key of QP 1. */
+  public static final int GENERAL_SERVICES_KEY = 0x8001_0000;
+
+  private final QueuePairCore core;
+  private final SendQueue send;
+  private final ReceiveQueue receive;
+  private final SgeList one = new SgeList();
+  private final int queueKey;
+
+  private DatagramQueuePair(QueuePairCore core, int queueKey) {
+    this.core = core;
+    this.queueKey = queueKey;
+    send = core.send();
+    receive = core.receive();
+  }
+
+  static DatagramQueuePair create(
+      RdmaDevice device, ProtectionDomain pd, QueuePairConfig config, int mtu, int queueKey) {
+    int qpn = device.qpIds().take();
+    try {
+      return create(device, pd, config, mtu, queueKey, qpn);
+    } catch (RuntimeException e) {
+      device.qpIds().giveBack(qpn);
+      throw e;
+    }
+  }
+
+  static DatagramQueuePair createGeneralServices(
+      RdmaDevice device, ProtectionDomain pd, QueuePairConfig config) {
+    device.takeGeneralServices();
+    try {
+      return create(
+          device,
+          pd,
+          config,
+          RoceContextWriter.LARGEST_MTU,
+          GENERAL_SERVICES_KEY,
+          QueuePairCore.GENERAL_SERVICES);
+    } catch (RuntimeException e) {
+      device.giveBackGeneralServices();
+      throw e;
+    }
+  }
+
+  private static DatagramQueuePair create(
+      RdmaDevice device,
+      ProtectionDomain pd,
+      QueuePairConfig config,
+      int mtu,
+      int queueKey,
+      int qpn) {
+    QueuePairCore core = new QueuePairCore(device, pd, QueuePairCore.Service.DATAGRAM, qpn, config);
+    core.create(
+        () ->
+            RoceContextWriter.writeDatagram(
+                core.memory().context(),
+                device.config().macAddress(),
+                pd.id(),
+                config,
+                core.memory(),
+                qpn,
+                mtu,
+                queueKey));
+    try {
+      core.enterReadyToReceive();
+      core.enterReadyToSend(false);
+    } catch (RuntimeException e) {
+      try {
+        core.close();
+      } catch (RuntimeException alsoFailed) {
+        e.addSuppressed(alsoFailed);
+      }
+      throw e;
+    }
+    return new DatagramQueuePair(core, queueKey);
+  }
+
+  QueuePairCore core() {
+    return core;
+  }
+
+  /** The queue pair's number, 24 bits. */
+  public int qpn() {
+    return core.qpn();
+  }
+
+  /** Its state, as the driver knows it. */
+  public QueuePairState state() {
+    return core.state();
+  }
+
+  /** The Q_Key that senders must give. */
+  public int queueKey() {
+    return queueKey;
+  }
+
+  /** Enters the error state: outstanding work completes as flushed. */
+  public void toError() {
+    core.toError();
+  }
+
+  /**
+   * Posts a datagram of one entry.
+   *
+   * @param remoteQpn the queue pair there, or 0xffffff for a multicast group
+   * @param remoteKey its Q_Key; with the highest bit set, one's own is sent instead
+   * @param flags of the constants of {@link QueuePair}
+   * @return false if the queue is full
+   */
+  public boolean postSend(
+      long wrId,
+      AddressHandle to,
+      int remoteQpn,
+      int remoteKey,
+      int lkey,
+      long address,
+      int length,
+      int flags) {
+    return postSend(wrId, to, remoteQpn, remoteKey, one.set(address, length, lkey), flags, 0);
+  }
+
+  /**
+   * Posts a datagram of several entries, with {@link SendQueue#IMMEDIATE} data if that flag is set.
+   */
+  public boolean postSend(
+      long wrId,
+      AddressHandle to,
+      int remoteQpn,
+      int remoteKey,
+      SgeList sges,
+      int flags,
+      int immediate) {
+    return send.sendDatagram(wrId, flags, immediate, to.id(), remoteQpn, remoteKey, sges);
+  }
+
+  /** Posts a datagram of up to 101 bytes that are copied now. */
+  public boolean postSendInline(
+      long wrId,
+      AddressHandle to,
+      int remoteQpn,
+      int remoteKey,
+      MemorySegment source,
+      long offset,
+      int length,
+      int flags) {
+    return send.sendDatagramInline(
+        wrId, flags, 0, to.id(), remoteQpn, remoteKey, source, offset, length);
+  }
+
+  /** Posts a receive of one entry. It needs no doorbell. */
+  public boolean postReceive(long wrId, int lkey, long address, int length) {
+    return receive.receive(wrId, one.set(address, length, lkey));
+  }
+
+  /** Posts a receive of several entries. It needs no doorbell. */
+  public boolean postReceive(long wrId, SgeList sges) {
+    return receive.receive(wrId, sges);
+  }
+
+  /** Hands everything posted to the send queue to the device. */
+  public void ring() {
+    send.ring();
+  }
+
+  /** The send queue, for work requests that have no method here. */
+  public SendQueue sendQueue() {
+    return send;
+  }
+
+  /** The receive queue. */
+  public ReceiveQueue receiveQueue() {
+    return receive;
+  }
+
+  /** Destroys the queue pair; completions that were not polled are dropped. */
+  @Override
+  public void close() {
+    if (core.isClosed()) {
+      return;
+    }
+    RdmaDevice device = core.device();
+    device.forget(this);
+    try {
+      core.close();
+    } finally {
+      if (core.qpn() == QueuePairCore.GENERAL_SERVICES) {
+        device.giveBackGeneralServices();
+      } else {
+        device.qpIds().giveBack(core.qpn());
+      }
+    }
+  }
+}
