@@ -3,6 +3,7 @@ package irdma4j.driver;
 import irdma4j.driver.ring.DoorbellPolicy;
 import irdma4j.hmc.HmcProfile;
 import irdma4j.hmc.SegmentType;
+import irdma4j.hmc.SizingPolicy;
 import irdma4j.pble.PblePool;
 import java.security.SecureRandom;
 
@@ -11,6 +12,7 @@ import java.security.SecureRandom;
  *
  * @param queuePairs queue pairs to size the HMC for; the card may give fewer
  * @param profile how the HMC is shared among the card's functions
+ * @param sizing by which rule the numbers of HMC objects are found
  * @param segmentType how HMC segments that hold objects are backed
  * @param pbleChunkPages most pages of 512 PBLEs that the pool grows by at once, 1 to 512
  * @param completionEventQueues wanted CEQs, at least 1; each has an interrupt vector of its own
@@ -23,6 +25,7 @@ import java.security.SecureRandom;
 public record DeviceConfig(
     int queuePairs,
     HmcProfile profile,
+    SizingPolicy sizing,
     SegmentType segmentType,
     int pbleChunkPages,
     int completionEventQueues,
@@ -51,11 +54,15 @@ public record DeviceConfig(
     }
   }
 
-  /** 256 queue pairs, two CEQs, direct segments, and a locally administered MAC address. */
+  /**
+   * 256 queue pairs, sized by the project's own rule, two CEQs, direct segments, and a locally
+   * administered MAC address.
+   */
   public static DeviceConfig defaults() {
     return new DeviceConfig(
         256,
         HmcProfile.DEFAULT,
+        SizingPolicy.FIT,
         SegmentType.DIRECT,
         PblePool.WHOLE_SEGMENT,
         2,
@@ -71,6 +78,39 @@ public record DeviceConfig(
     return new DeviceConfig(
         value,
         profile,
+        sizing,
+        segmentType,
+        pbleChunkPages,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        seed,
+        timeoutNanos);
+  }
+
+  /** With the card's HMC shared in another way. */
+  public DeviceConfig withProfile(HmcProfile value) {
+    return new DeviceConfig(
+        queuePairs,
+        value,
+        sizing,
+        segmentType,
+        pbleChunkPages,
+        completionEventQueues,
+        alwaysRing,
+        hmcFunction,
+        macAddress,
+        seed,
+        timeoutNanos);
+  }
+
+  /** With numbers of HMC objects found by another rule. */
+  public DeviceConfig withSizing(SizingPolicy value) {
+    return new DeviceConfig(
+        queuePairs,
+        profile,
+        value,
         segmentType,
         pbleChunkPages,
         completionEventQueues,
@@ -86,6 +126,7 @@ public record DeviceConfig(
     return new DeviceConfig(
         queuePairs,
         profile,
+        sizing,
         value,
         pbleChunkPages,
         completionEventQueues,
@@ -101,6 +142,7 @@ public record DeviceConfig(
     return new DeviceConfig(
         queuePairs,
         profile,
+        sizing,
         segmentType,
         value,
         completionEventQueues,
@@ -116,6 +158,7 @@ public record DeviceConfig(
     return new DeviceConfig(
         queuePairs,
         profile,
+        sizing,
         segmentType,
         pbleChunkPages,
         value,
@@ -131,6 +174,7 @@ public record DeviceConfig(
     return new DeviceConfig(
         queuePairs,
         profile,
+        sizing,
         segmentType,
         pbleChunkPages,
         completionEventQueues,
@@ -146,6 +190,7 @@ public record DeviceConfig(
     return new DeviceConfig(
         queuePairs,
         profile,
+        sizing,
         segmentType,
         pbleChunkPages,
         completionEventQueues,
@@ -161,6 +206,7 @@ public record DeviceConfig(
     return new DeviceConfig(
         queuePairs,
         profile,
+        sizing,
         segmentType,
         pbleChunkPages,
         completionEventQueues,
@@ -176,6 +222,7 @@ public record DeviceConfig(
     return new DeviceConfig(
         queuePairs,
         profile,
+        sizing,
         segmentType,
         pbleChunkPages,
         completionEventQueues,

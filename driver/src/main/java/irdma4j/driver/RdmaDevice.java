@@ -5,7 +5,8 @@ import irdma4j.driver.ring.QueuePairRings;
 import irdma4j.hmc.FpmLimits;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HmcPlan;
-import irdma4j.hmc.HmcSizing;
+import irdma4j.hmc.HmcRequest;
+import irdma4j.hmc.HmcView;
 import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hwregs.FpmCommitBuffer;
 import irdma4j.hwregs.FpmQueryBuffer;
@@ -68,6 +69,7 @@ public final class RdmaDevice implements AutoCloseable {
 
   private @Nullable ControlQueue controlQueue;
   private @Nullable FpmLimits limits;
+  private @Nullable HmcPlan plan;
   private @Nullable HostMemoryCache hmc;
   private @Nullable ControlCompletions ccq;
   private @Nullable EventQueues events;
@@ -197,11 +199,13 @@ public final class RdmaDevice implements AutoCloseable {
 
   private String upFpmCommit() {
     FpmLimits found = limits();
-    HmcPlan counts = HmcSizing.linux(found, config.queuePairs(), config.profile(), false);
+    HmcPlan counts =
+        config.sizing().plan(found, new HmcRequest(config.queuePairs(), config.profile(), false));
     try (DmaMemory buffer = function.allocateDma(FpmCommitBuffer.SIZE, 512)) {
       counts.encode(buffer.segment());
       control().execute(new CommitFpm(config.hmcFunction(), FpmCommitBuffer.SIZE, buffer.iova()));
       HmcLayout layout = HmcLayout.parse(buffer.segment(), counts, found);
+      plan = counts;
       hmc = new HostMemoryCache(function, control(), layout, config.segmentType());
       return "%d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
           .formatted(
@@ -396,6 +400,16 @@ public final class RdmaDevice implements AutoCloseable {
   /** The port's MAC address, as a 48-bit integer. */
   public long macAddress() {
     return config.macAddress();
+  }
+
+  /** How many objects of each kind were asked for, and what was given up for that. */
+  public HmcPlan hmcPlan() {
+    return present(plan);
+  }
+
+  /** What is in the function's Host Memory Cache; not to be asked after {@link #close}. */
+  public HmcView hmcView() {
+    return hmc();
   }
 
   /** Number of completion event queues. */

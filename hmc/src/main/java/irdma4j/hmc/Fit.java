@@ -60,6 +60,8 @@ final class Fit {
       notes.add("%d queue pairs of %d wanted: %s".formatted(qps, wanted, obstacle));
     }
     EnumMap<HmcObject, Long> counts = grow(qps);
+    noteIfFewer(notes, counts, HmcObject.CQ, 2 * qps);
+    noteIfFewer(notes, counts, HmcObject.TIMER, HmcSizing.timers(qps, limits));
     for (HmcObject kind :
         new HmcObject[] {HmcObject.MR, HmcObject.PBLE, HmcObject.FSIMC, HmcObject.FSIAV}) {
       if (counts.get(kind) < max(kind)) {
@@ -69,6 +71,15 @@ final class Fit {
       }
     }
     return new HmcPlan(counts, HmcSizing.segments(counts, limits), rounds, notes);
+  }
+
+  private static void noteIfFewer(
+      List<String> notes, Map<HmcObject, Long> counts, HmcObject kind, long wanted) {
+    long count = counts.getOrDefault(kind, 0L);
+    if (count < wanted) {
+      notes.add(
+          "%d of %s, and %d are wanted: the card offers no more".formatted(count, kind, wanted));
+    }
   }
 
   /** The counts that so many queue pairs can't do without. */

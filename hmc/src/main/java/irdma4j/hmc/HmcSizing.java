@@ -153,8 +153,13 @@ public final class HmcSizing {
     }
     counts.put(HmcObject.Q1, q1(qps, iwarpOnly));
     counts.put(HmcObject.Q1FL, counts.get(HmcObject.Q1) / limits.q1BlockSize());
-    counts.put(HmcObject.TIMER, (roundUp(qps, 512) / 512 + 1) * limits.timerBucket());
+    counts.put(HmcObject.TIMER, timers(qps, limits));
     counts.put(HmcObject.PBLE, pbles);
+  }
+
+  /** Timers that so many queue pairs want. */
+  static long timers(long qps, FpmLimits limits) {
+    return (roundUp(qps, 512) / 512 + 1) * limits.timerBucket();
   }
 
   private static void ifOffered(

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Source: Linux drivers/infiniband/hw/irdma/hmc.c.
  */
-public final class HostMemoryCache implements AutoCloseable {
+public final class HostMemoryCache implements HmcView, AutoCloseable {
   /** Bytes that a segment descriptor covers. */
   public static final long SEGMENT_SIZE = 2L << 20;
 
@@ -63,7 +63,7 @@ public final class HostMemoryCache implements AutoCloseable {
     this.type = type;
   }
 
-  /** Where the objects lie. */
+  @Override
   public HmcLayout layout() {
     return layout;
   }
@@ -241,11 +241,7 @@ public final class HostMemoryCache implements AutoCloseable {
     }
   }
 
-  /**
-   * What lies at an FPM address.
-   *
-   * @return the location, or null if no object of the layout lies there
-   */
+  @Override
   public @Nullable FpmLocation locate(long address) {
     for (Map.Entry<HmcObject, HmcLayout.Area> entry : layout.areas().entrySet()) {
       HmcLayout.Area area = entry.getValue();
@@ -274,14 +270,14 @@ public final class HostMemoryCache implements AutoCloseable {
     return segments.size();
   }
 
-  /** The backed segments, by index. */
+  @Override
   public List<SegmentUse> segments() {
     return segments.values().stream()
         .map(s -> new SegmentUse(s.index, s.type, s.root.iova(), s.backedPages(), s.users))
         .toList();
   }
 
-  /** What there is of each kind, by address. */
+  @Override
   public List<ObjectUse> objects() {
     List<ObjectUse> uses = new ArrayList<>();
     layout

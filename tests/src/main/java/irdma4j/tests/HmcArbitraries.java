@@ -40,7 +40,7 @@ public final class HmcArbitraries {
     }
     long block = 1L << logBlock;
     limits.put(HmcObject.QP, new FpmLimits.Limit(qps, 512));
-    limits.put(HmcObject.CQ, new FpmLimits.Limit(2 * qps, 64));
+    limits.put(HmcObject.CQ, new FpmLimits.Limit(withRrf ? 2 * qps : qps, 64));
     limits.put(HmcObject.HTE, new FpmLimits.Limit(4 * qps + 16384, 32));
     limits.put(HmcObject.APBVT, new FpmLimits.Limit(1, 8192));
     limits.put(HmcObject.MR, new FpmLimits.Limit(16 * qps + 1024, 64));
@@ -48,7 +48,7 @@ public final class HmcArbitraries {
     limits.put(HmcObject.XFFL, new FpmLimits.Limit(4 * qps, 4));
     limits.put(HmcObject.Q1, new FpmLimits.Limit(Math.max(512, (256 * qps) >> tight), 32));
     limits.put(HmcObject.Q1FL, new FpmLimits.Limit(Math.max(512, (256 * qps) >> tight), 4));
-    limits.put(HmcObject.TIMER, new FpmLimits.Limit((qps / 512 + 2) * 512, 32));
+    limits.put(HmcObject.TIMER, new FpmLimits.Limit(((qps / 512 + 2) * 512) >> (tight >> 2), 32));
     limits.put(HmcObject.PBLE, new FpmLimits.Limit(1L << (10 + logObjects + tight), 8));
     limits.put(HmcObject.RRF, new FpmLimits.Limit(withRrf ? 32 * qps : 0, 64));
     limits.put(HmcObject.RRFFL, new FpmLimits.Limit(withRrf ? 32 * qps : 0, 4));

@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.tests.HmcArbitraries;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Optional;
+import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -20,7 +23,8 @@ import net.jqwik.api.constraints.LongRange;
 class HmcSizingProperties {
   private static Optional<HmcPlan> fit(FpmLimits limits, long wanted, boolean iwarpOnly) {
     try {
-      return Optional.of(HmcSizing.fit(limits, new HmcRequest(wanted, iwarpOnly)));
+      return Optional.of(
+          HmcSizing.fit(limits, new HmcRequest(wanted, HmcProfile.DEFAULT, iwarpOnly)));
     } catch (HmcException nothingFits) {
       return Optional.empty();
     }
@@ -90,6 +94,82 @@ class HmcSizingProperties {
             });
   }
 
+  /** Fails if fewer of a kind are had than wanted or offered, and no note says of which and why. */
+  @Property
+  void notesNameWhatWasGivenUp(
+      @ForAll("cards") FpmLimits limits, @ForAll @LongRange(min = 1, max = 1 << 19) long wanted) {
+    fit(limits, wanted, false)
+        .ifPresent(
+            plan -> {
+              long qps = plan.count(HmcObject.QP);
+              EnumMap<HmcObject, Long> hoped = new EnumMap<>(HmcObject.class);
+              for (HmcObject kind :
+                  List.of(HmcObject.MR, HmcObject.PBLE, HmcObject.FSIMC, HmcObject.FSIAV)) {
+                hoped.put(kind, limits.of(kind).maxCount());
+              }
+              hoped.put(HmcObject.CQ, 2 * qps);
+              hoped.put(HmcObject.TIMER, (Math.ceilDiv(qps, 512) + 1) * limits.timerBucket());
+              hoped.forEach(
+                  (kind, most) -> {
+                    String note = plan.count(kind) + " of " + kind + ", and";
+                    assertEquals(
+                        plan.count(kind) < most,
+                        plan.notes().stream()
+                            .anyMatch(n -> n.startsWith(note) && n.contains(String.valueOf(most))),
+                        () -> kind + " of " + most + ": " + plan);
+                  });
+            });
+  }
+
+  /** Fails if an answer of the card, however odd, is met by anything but a plan or its refusal. */
+  @Property
+  void anyAnswerEndsInAPlanOrARefusal(
+      @ForAll("oddCards") FpmLimits limits,
+      @ForAll @LongRange(min = 1, max = 1L << 32) long wanted,
+      @ForAll boolean iwarpOnly) {
+    fit(limits, wanted, iwarpOnly)
+        .ifPresent(
+            plan -> {
+              for (HmcObject kind : HmcObject.values()) {
+                assertTrue(plan.count(kind) >= 0 && plan.count(kind) <= limits.of(kind).maxCount());
+              }
+              assertTrue(plan.segments() <= limits.maxSegments());
+              assertTrue(plan.rounds() <= 33);
+            });
+  }
+
+  @Provide
+  Arbitrary<FpmLimits> oddCards() {
+    Arbitrary<Long> count = Arbitraries.longs().between(0, (1L << 32) - 1);
+    Arbitrary<Integer> logSize = Arbitraries.integers().between(0, 21);
+    Arbitrary<Integer> small = Arbitraries.integers().between(1, 1 << 16);
+    int ids = HmcObject.OOISCFFL.id() + 1;
+    return Combinators.combine(
+            count.list().ofSize(ids),
+            logSize.list().ofSize(ids),
+            Arbitraries.integers().between(0, 1 << 13),
+            small.list().ofSize(6))
+        .as(
+            (counts, sizes, segments, others) -> {
+              EnumMap<HmcObject, FpmLimits.Limit> limits = new EnumMap<>(HmcObject.class);
+              for (HmcObject kind : HmcObject.values()) {
+                limits.put(
+                    kind, new FpmLimits.Limit(counts.get(kind.id()), 1L << sizes.get(kind.id())));
+              }
+              return new FpmLimits(
+                  limits,
+                  0,
+                  segments,
+                  1,
+                  others.get(0),
+                  others.get(1),
+                  others.get(2),
+                  others.get(3),
+                  others.get(4),
+                  others.get(5));
+            });
+  }
+
   /** Fails if Linux's search runs on for ever, or calls a plan fit that is not. */
   @Property
   void linuxEndsInAPlanOrAnError(
@@ -121,7 +201,9 @@ class HmcSizingProperties {
             HmcException.class, () -> HmcSizing.linux(card, 128, HmcProfile.DEFAULT, false));
     assertTrue(linux.getMessage().contains("511 Q1 entries"), linux.getMessage());
     HmcException fit =
-        assertThrows(HmcException.class, () -> HmcSizing.fit(card, new HmcRequest(128, false)));
+        assertThrows(
+            HmcException.class,
+            () -> HmcSizing.fit(card, new HmcRequest(128, HmcProfile.DEFAULT, false)));
     assertTrue(fit.getMessage().contains("Q1"), fit.getMessage());
   }
 
