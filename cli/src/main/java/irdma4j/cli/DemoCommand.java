@@ -106,22 +106,9 @@ final class DemoCommand implements Callable<Integer> {
               + " can be moved; give --size to move a part");
     }
     if (pcap != null) {
-      checkWritable(pcap);
+      OutputFile.check("--pcap", pcap);
     }
     long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong() >>> 1;
     return new DemoOptions(source, bytes, pcap, seed != null, chosen, loss);
-  }
-
-  private static void checkWritable(Path path) {
-    Path parent = path.toAbsolutePath().getParent();
-    if (Files.isDirectory(path)) {
-      throw new UserError("--pcap " + path + ": that is a folder");
-    }
-    if (parent == null || !Files.isDirectory(parent)) {
-      throw new UserError("--pcap " + path + ": its folder does not exist");
-    }
-    if (!Files.isWritable(Files.exists(path) ? path : parent)) {
-      throw new UserError("--pcap " + path + ": not writable");
-    }
   }
 }
