@@ -3,7 +3,11 @@ package irdma4j.driver;
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.FlushCode;
 
-/** Why queues are flushed after an event. Source: Linux irdma_set_flush_fields in hw.c. */
+/**
+ * Why queues are flushed after an event, and what kind of error it is.
+ *
+ * <p>Source: Linux irdma_set_flush_fields in hw.c.
+ */
 final class AsyncErrors {
   private AsyncErrors() {}
 
@@ -48,5 +52,19 @@ final class AsyncErrors {
       case IB_INVALID_REQUEST -> FlushCode.REM_INV_REQ_ERR;
       default -> FlushCode.GENERAL_ERR;
     };
+  }
+
+  /** The kind of error of a reason to flush. */
+  static QueuePairError kind(FlushCode reason) {
+    return switch (reason) {
+      case PROT_ERR, REM_ACCESS_ERR, MW_BIND_ERR -> QueuePairError.ACCESS;
+      case REM_INV_REQ_ERR -> QueuePairError.REQUEST;
+      default -> QueuePairError.FATAL;
+    };
+  }
+
+  /** How the completions of one of a queue pair's queues say that they were flushed. */
+  static FlushCode queueCode(FlushCode reason, boolean caused) {
+    return caused ? reason : FlushCode.GENERAL_ERR;
   }
 }

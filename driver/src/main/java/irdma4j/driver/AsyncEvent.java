@@ -93,6 +93,11 @@ public record AsyncEvent(
     return from == AeSource.OUT_RR || from == AeSource.OUT_RR_1111;
   }
 
+  /** What kind of error it is, if it put a queue pair into the error state. */
+  public QueuePairError queuePairError() {
+    return AsyncErrors.kind(AsyncErrors.flushCode(code));
+  }
+
   /** The source, unless it is of no meaning for the code. */
   private @Nullable AeSource queueSource() {
     AeCode known = AeCode.of(code);

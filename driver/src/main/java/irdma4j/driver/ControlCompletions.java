@@ -23,7 +23,9 @@ final class ControlCompletions {
   /** The CCQ's number. */
   static final int CQ_ID = 0;
 
-  private static final int ENTRIES = ControlQueue.SLOTS + 2;
+  /** More than the control ring has slots, so that it never overflows. */
+  static final int ENTRIES = ControlQueue.SLOTS + 2;
+
   private static final int ENTRY = 32;
   private static final int SHADOW_READ_THRESHOLD = 16;
   private static final long POLL_NANOS = 1_000;
@@ -33,17 +35,19 @@ final class ControlCompletions {
   private final DmaMemory memory;
   private final DmaMemory shadow;
   private final ControlCompletionRing ring;
+  private final int entries;
   private LongConsumer waiter;
 
-  ControlCompletions(PciFunction function, Bar bar, ControlRing commands) {
+  ControlCompletions(PciFunction function, Bar bar, ControlRing commands, int entries) {
+    this.entries = entries;
     this.clock = function.clock();
     this.bundle = new DmaBundle(function);
-    this.memory = bundle.allocate((long) ENTRIES * ENTRY, 256);
+    this.memory = bundle.allocate((long) entries * ENTRY, 256);
     this.shadow = bundle.allocate(CqShadow.SIZE, 128);
     this.ring =
         new ControlCompletionRing(
             memory.segment(),
-            ENTRIES,
+            entries,
             false,
             shadow.segment(),
             commands,
@@ -62,7 +66,7 @@ final class ControlCompletions {
   CreateCq creation() {
     return new CreateCq(
         CQ_ID,
-        ENTRIES,
+        entries,
         CQ_ID,
         SHADOW_READ_THRESHOLD,
         memory.iova(),
@@ -82,7 +86,7 @@ final class ControlCompletions {
 
   DestroyCq destruction() {
     return new DestroyCq(
-        CQ_ID, ENTRIES, CQ_ID, shadow.iova(), 0, 0, 0, false, false, true, false, false);
+        CQ_ID, entries, CQ_ID, shadow.iova(), 0, 0, 0, false, false, true, false, false);
   }
 
   /** Asks for an event at the next completion. */
@@ -90,25 +94,29 @@ final class ControlCompletions {
     ring.arm();
   }
 
-  /** Waits for the completion of the operation in a slot. */
-  long await(CqpCommand command, int slot, DeviceConfig config) {
-    long deadline = clock.nanos() + config.timeoutNanos();
-    ControlCompletion done;
-    while ((done = ring.poll()) == null) {
-      if (clock.nanos() > deadline) {
-        throw new RdmaException(command.opcode() + ": the device did not answer");
+  /**
+   * Waits for the completion of an operation. Completions of operations that nobody waits for any
+   * more are passed over.
+   */
+  long await(ControlQueue control, CqpCommand command, long ticket) {
+    long deadline = clock.nanos() + control.timeoutNanos();
+    while (true) {
+      ControlCompletion done = ring.poll();
+      if (done == null) {
+        if (clock.nanos() > deadline) {
+          throw new RdmaException(command.opcode() + ": the device did not answer");
+        }
+        waiter.accept(POLL_NANOS);
+        continue;
       }
-      waiter.accept(POLL_NANOS);
+      control.completed();
+      if (done.cookie() == ticket) {
+        if (done.isError()) {
+          throw new ControlQueueException(command.opcode(), done.majorError(), done.minorError());
+        }
+        return done.value();
+      }
     }
-    if (done.slot() != slot) {
-      throw new RdmaException(
-          "%s in slot %d: the device completed slot %d"
-              .formatted(command.opcode(), slot, done.slot()));
-    }
-    if (done.isError()) {
-      throw new ControlQueueException(command.opcode(), done.majorError(), done.minorError());
-    }
-    return done.value();
   }
 
   void close() {

@@ -8,7 +8,9 @@ import irdma4j.hwregs.CqpHostContext;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.SegmentDescriptor;
+import irdma4j.hwregs.cqp.ControlQueueContext;
 import irdma4j.hwregs.cqp.CqpCommand;
+import irdma4j.hwregs.cqp.CqpWqe;
 import irdma4j.hwregs.cqp.UpdatePeSds;
 import irdma4j.uapi.Bar;
 import irdma4j.uapi.DeviceClock;
@@ -32,45 +34,63 @@ final class ControlQueue implements SegmentProgrammer {
   private static final int SD_BUFFER = 128;
   private static final int SDS_IN_WQE = 3;
   private static final int SDS_AT_ONCE = 11;
-  private static final int CONTEXT_OFFSET = 0;
-  private static final int INTERFACE_MAJOR_GEN_2 = 3;
-  private static final int ROCE_ONLY = 2;
   private static final long POLL_NANOS = 10_000;
 
   private final Bar bar;
   private final DeviceClock clock;
-  private final DeviceConfig config;
+  private final int hmcFunction;
+  private final long timeoutNanos;
+  private final ControlQueueContext wanted;
   private final DmaBundle bundle;
   private final DmaMemory context;
   private final DmaMemory memory;
   private final DmaMemory sdBuffer;
   private final ControlRing ring;
+  private final ControlBacklog backlog;
   private @Nullable ControlCompletions completions;
   private boolean up;
   private long operations;
+  private long tickets;
 
-  /** Allocates the memory; the device is not touched yet. */
-  ControlQueue(PciFunction function, Bar bar, DeviceConfig config) {
+  /**
+   * Allocates the memory; the device is not touched yet.
+   *
+   * @param wanted what the context is to say, but for the ring
+   * @param slots of the ring, a power of two, 4 to 2048
+   * @param hmcFunction HMC function id
+   * @param timeoutNanos how long the device may take for one operation
+   */
+  ControlQueue(
+      PciFunction function,
+      Bar bar,
+      ControlQueueContext wanted,
+      int slots,
+      int hmcFunction,
+      long timeoutNanos) {
+    ControlRing.requireSize(slots);
     this.bar = bar;
     this.clock = function.clock();
-    this.config = config;
+    this.hmcFunction = hmcFunction;
+    this.timeoutNanos = timeoutNanos;
     this.bundle = new DmaBundle(function);
     this.context = bundle.allocate(CqpHostContext.SIZE, 512);
-    this.memory = bundle.allocate(SLOTS * 64L, 512);
-    this.sdBuffer = bundle.allocate((long) SLOTS * SD_BUFFER, SD_BUFFER);
-    this.ring = new ControlRing(memory.segment(), SLOTS);
+    this.memory = bundle.allocate((long) slots * CqpWqe.SIZE, 512);
+    this.sdBuffer = bundle.allocate((long) slots * SD_BUFFER, SD_BUFFER);
+    this.ring = new ControlRing(memory.segment(), slots);
+    this.backlog = new ControlBacklog(ring, bar);
+    this.wanted = wanted.withRing(memory.iova(), RingSizes.encodedControl(slots));
   }
 
   /** Hands the ring to the device. */
   void create() {
+    wanted.encode(context.segment(), 0);
     bar.write32(Registers.PFPE_CQPTAIL.offset(), 0);
     bar.write32(Registers.PFPE_CQPDB.offset(), 0);
     bar.write32(Registers.PFPE_CCQPSTATUS.offset(), 0);
-    writeContext();
-    long address = context.iova(CONTEXT_OFFSET);
+    long address = context.iova();
     bar.write32(Registers.PFPE_CCQPHIGH.offset(), (int) (address >>> 32));
     bar.write32(Registers.PFPE_CCQPLOW.offset(), (int) address);
-    long deadline = clock.nanos() + config.timeoutNanos();
+    long deadline = clock.nanos() + timeoutNanos;
     int status;
     while ((status = bar.read32(Registers.PFPE_CCQPSTATUS.offset())) == 0) {
       if (clock.nanos() > deadline) {
@@ -82,19 +102,6 @@ final class ControlQueue implements SegmentProgrammer {
     if (Registers.CCQPSTATUS_CCQP_ERR.isSet(status)) {
       throw new RdmaException("the device refused the control queue pair" + errorCodes());
     }
-  }
-
-  private void writeContext() {
-    var segment = context.segment();
-    LittleEndian.setLong(
-        segment,
-        0,
-        CqpHostContext.SQSIZE.encode(RingSizes.encodedControl(SLOTS))
-            | CqpHostContext.PROTOCOL_USED.encode(ROCE_ONLY));
-    LittleEndian.setLong(segment, 8, memory.iova());
-    LittleEndian.setLong(segment, 16, CqpHostContext.HMC_PROFILE.encode(config.profile().code()));
-    LittleEndian.setLong(segment, 24, 1);
-    LittleEndian.setLong(segment, 32, CqpHostContext.HW_MAJVER.encode(INTERFACE_MAJOR_GEN_2));
   }
 
   private String errorCodes() {
@@ -111,7 +118,7 @@ final class ControlQueue implements SegmentProgrammer {
       if (up) {
         bar.write32(Registers.PFPE_CCQPHIGH.offset(), 0);
         bar.write32(Registers.PFPE_CCQPLOW.offset(), 0);
-        long deadline = clock.nanos() + config.timeoutNanos();
+        long deadline = clock.nanos() + timeoutNanos;
         while (bar.read32(Registers.PFPE_CCQPSTATUS.offset()) != 0) {
           if (clock.nanos() > deadline) {
             throw new RdmaException("the device did not let go of the control queue pair");
@@ -150,23 +157,29 @@ final class ControlQueue implements SegmentProgrammer {
   long execute(CqpCommand command) {
     ControlCompletions queue = completions;
     int tailBefore = queue == null ? tail() : 0;
-    int slot = ring.post(command);
-    if (slot < 0) {
-      throw new RdmaException("the control ring is full; the device has stopped answering");
-    }
-    bar.write32(Registers.PFPE_CQPDB.offset(), ring.head());
+    long ticket = ++tickets;
+    backlog.submit(command, ticket);
     long value;
-    if (queue != null) {
-      value = queue.await(command, slot, config);
-    } else {
-      try {
-        value = awaitTail(command, tailBefore);
-      } finally {
+    try {
+      value = queue != null ? queue.await(this, command, ticket) : awaitTail(command, tailBefore);
+    } finally {
+      if (queue == null) {
         ring.complete();
       }
+      backlog.forget(ticket);
     }
     operations++;
     return value;
+  }
+
+  /** The oldest operation is done, so that there is room for what waits. */
+  void completed() {
+    backlog.drain();
+  }
+
+  /** How long the device may take for one operation. */
+  long timeoutNanos() {
+    return timeoutNanos;
   }
 
   private int tail() {
@@ -174,7 +187,7 @@ final class ControlQueue implements SegmentProgrammer {
   }
 
   private long awaitTail(CqpCommand command, int before) {
-    long deadline = clock.nanos() + config.timeoutNanos();
+    long deadline = clock.nanos() + timeoutNanos;
     while (true) {
       int tail = bar.read32(Registers.PFPE_CQPTAIL.offset());
       if (Registers.CQPTAIL_CQP_OP_ERR.isSet(Integer.toUnsignedLong(tail))) {
@@ -216,7 +229,7 @@ final class ControlQueue implements SegmentProgrammer {
     return new UpdatePeSds(
         first.command(),
         first.data(),
-        config.hmcFunction(),
+        hmcFunction,
         inBuffer == 0 ? 0 : sdBuffer.iova(offset) / SD_BUFFER,
         second == null ? 0 : second.command(),
         second != null,

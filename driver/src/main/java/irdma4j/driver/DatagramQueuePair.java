@@ -69,16 +69,10 @@ public final class DatagramQueuePair implements AutoCloseable {
       int qpn) {
     QueuePairCore core = new QueuePairCore(device, pd, QueuePairCore.Service.DATAGRAM, qpn, config);
     core.create(
-        () ->
-            RoceContextWriter.writeDatagram(
-                core.memory().context(),
-                device.config().macAddress(),
-                pd.id(),
-                config,
-                core.memory(),
-                qpn,
-                mtu,
-                queueKey));
+        () -> {
+          core.useQueueSet(0);
+          RoceContextWriter.writeDatagram(core, mtu, queueKey);
+        });
     try {
       core.enterReadyToReceive();
       core.enterReadyToSend(false);

@@ -19,30 +19,39 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completion event queues and the asynchronous event queue, with their interrupt vectors: CEQ n has
- * vector n, and the AEQ shares vector 0.
+ * Completion event queues and the asynchronous event queue, with their interrupt vectors.
  *
- * <p>Source: Linux irdma_create_ceq, irdma_create_aeq in hw.c and icrdma_ena_irq, icrdma_cfg_ceq in
- * icrdma_hw.c.
+ * <p>Source: Linux irdma_create_ceq, irdma_create_aeq, irdma_del_ceqs in hw.c.
  */
 final class EventQueues {
-  private static final int ENTRIES = 4096;
-  private static final int NO_THROTTLE = 3;
-
-  private record Ceq(int id, DmaMemory memory, CompletionEventRing ring) {}
+  private record Ceq(int id, int vector, DmaMemory memory, CompletionEventRing ring) {}
 
   private final PciFunction function;
   private final Bar bar;
   private final ControlQueue control;
+  private final InterruptVectors vectors;
+  private final EventPlan plan;
   private final List<Ceq> ceqs = new ArrayList<>();
   private @Nullable DmaMemory aeqMemory;
   private @Nullable AsyncEventRing aeq;
   private long interrupts;
 
-  EventQueues(PciFunction function, Bar bar, ControlQueue control) {
+  /**
+   * No queue is there yet.
+   *
+   * @param plan sizes and vectors
+   */
+  EventQueues(
+      PciFunction function,
+      Bar bar,
+      ControlQueue control,
+      InterruptVectors vectors,
+      EventPlan plan) {
     this.function = function;
     this.bar = bar;
     this.control = control;
+    this.vectors = vectors;
+    this.plan = plan;
   }
 
   int ceqCount() {
@@ -55,9 +64,11 @@ final class EventQueues {
 
   void createCeq() {
     int id = ceqs.size();
-    DmaMemory memory = function.allocateDma((long) ENTRIES * Ceqe.SIZE, 256);
+    int vector = plan.firstCeqVector() + id;
+    int entries = plan.ceqEntries();
+    DmaMemory memory = function.allocateDma((long) entries * Ceqe.SIZE, 256);
     try {
-      control.execute(new CreateCeq(ENTRIES, memory.iova(), 0, 0, 0, id, 0, false, false, false));
+      control.execute(new CreateCeq(entries, memory.iova(), 0, 0, 0, id, 0, false, false, false));
     } catch (RuntimeException e) {
       memory.close();
       throw e;
@@ -65,63 +76,55 @@ final class EventQueues {
     ceqs.add(
         new Ceq(
             id,
+            vector,
             memory,
             new CompletionEventRing(
-                memory.segment(), ENTRIES, bar, Registers.PFPE_CQACK.offset())));
-    bar.write32(Registers.GLINT_CEQCTL.offset(id), cause(id));
-    enableVector(id);
+                memory.segment(), entries, bar, Registers.PFPE_CQACK.offset())));
+    vectors.configureCeq(id, vector, true);
+    vectors.enable(vector);
   }
 
   void destroyCeq() {
     Ceq ceq = ceqs.removeLast();
     try {
-      bar.write32(Registers.GLINT_DYN_CTL.offset(ceq.id()), 0);
-      bar.write32(Registers.GLINT_CEQCTL.offset(ceq.id()), 0);
-      control.execute(new DestroyCeq(ENTRIES, 0, ceq.id(), 0, false, false));
+      vectors.configureCeq(ceq.id(), ceq.vector(), false);
+      vectors.disable(ceq.vector());
+      control.execute(new DestroyCeq(plan.ceqEntries(), 0, ceq.id(), 0, false, false));
     } finally {
       ceq.memory().close();
     }
   }
 
   void createAeq() {
-    DmaMemory memory = function.allocateDma((long) ENTRIES * Aeqe.SIZE, 256);
+    int entries = plan.aeqEntries();
+    DmaMemory memory = function.allocateDma((long) entries * Aeqe.SIZE, 256);
     try {
-      control.execute(new CreateAeq(ENTRIES, memory.iova(), 0, 0, false));
+      control.execute(new CreateAeq(entries, memory.iova(), 0, 0, false));
     } catch (RuntimeException e) {
       memory.close();
       throw e;
     }
     aeqMemory = memory;
-    aeq = new AsyncEventRing(memory.segment(), ENTRIES, bar, Registers.PFPE_AEQALLOC.offset());
-    bar.write32(Registers.PFINT_AEQCTL.offset(), cause(0));
-    enableVector(0);
+    aeq = new AsyncEventRing(memory.segment(), entries, bar, Registers.PFPE_AEQALLOC.offset());
+    vectors.configureAeq(plan.aeqVector(), true);
+    vectors.enable(plan.aeqVector());
   }
 
   void destroyAeq() {
     DmaMemory memory = aeqMemory;
     if (memory != null) {
       try {
+        if (plan.aeqVector() < plan.firstCeqVector()) {
+          vectors.disable(plan.aeqVector());
+        }
         bar.write32(Registers.PFINT_AEQCTL.offset(), 0);
-        control.execute(new DestroyAeq(ENTRIES, 0, 0, false));
+        control.execute(new DestroyAeq(plan.aeqEntries(), 0, 0, false));
       } finally {
         aeq = null;
         aeqMemory = null;
         memory.close();
       }
     }
-  }
-
-  private static int cause(int vector) {
-    return (int)
-        (Registers.CEQCTL_CAUSE_ENA.encode(1)
-            | Registers.CEQCTL_MSIX_INDX.encode(vector)
-            | Registers.CEQCTL_ITR_INDX.encode(NO_THROTTLE));
-  }
-
-  private void enableVector(int vector) {
-    bar.write32(
-        Registers.GLINT_DYN_CTL.offset(vector),
-        (int) (Registers.DYN_CTL_INTENA.encode(1) | Registers.DYN_CTL_CLEARPBA.encode(1)));
   }
 
   /**
@@ -140,7 +143,7 @@ final class EventQueues {
     // Entries can be there without an interrupt of their own: one interrupt stands for several.
     boolean handled = drain(vector, events, asyncEvents);
     if (fired) {
-      enableVector(vector);
+      vectors.enable(vector);
       handled |= drain(vector, events, asyncEvents);
     }
     return handled;
@@ -148,8 +151,9 @@ final class EventQueues {
 
   private boolean drain(int vector, IntConsumer events, Consumer<AsyncEvent> asyncEvents) {
     boolean handled = false;
-    if (vector < ceqs.size()) {
-      CompletionEventRing ring = ceqs.get(vector).ring();
+    int ceq = vector - plan.firstCeqVector();
+    if (ceq >= 0 && ceq < ceqs.size()) {
+      CompletionEventRing ring = ceqs.get(ceq).ring();
       // A completion queue's context is its number.
       for (int cqId; (cqId = ring.poll(context -> (int) context)) >= 0; ) {
         events.accept(cqId);
@@ -157,7 +161,7 @@ final class EventQueues {
       }
     }
     AsyncEventRing async = aeq;
-    if (vector == 0 && async != null) {
+    if (vector == plan.aeqVector() && async != null) {
       for (AsyncEvent event; (event = async.poll()) != null; ) {
         async.giveBack(1);
         asyncEvents.accept(event);

@@ -59,15 +59,7 @@ public final class QueuePair implements AutoCloseable {
 
   private void writeContext() {
     ArpEntry entry = arp;
-    RoceContextWriter.write(
-        core.memory().context(),
-        core.device().config().macAddress(),
-        core.pdId(),
-        core.config(),
-        core.memory(),
-        core.qpn(),
-        path,
-        entry == null ? 0 : entry.index());
+    RoceContextWriter.write(core, path, entry == null ? 0 : entry.index());
   }
 
   QueuePairCore core() {
@@ -104,7 +96,9 @@ public final class QueuePair implements AutoCloseable {
    */
   public void toReadyToReceive(RcPath peer) {
     core.require(QueuePairState.INIT, "a path to a peer");
+    releaseArp();
     arp = core.device().arp().resolve(peer.remoteGid(), peer.remoteMac());
+    core.useQueueSet(QualityOfService.priority(peer.trafficClass()));
     path = peer;
     writeContext();
     core.enterReadyToReceive();
@@ -353,10 +347,15 @@ public final class QueuePair implements AutoCloseable {
       core.close();
     } finally {
       device.qpIds().giveBack(core.qpn());
-      ArpEntry entry = arp;
-      if (entry != null) {
-        device.arp().release(entry);
-      }
+      releaseArp();
+    }
+  }
+
+  private void releaseArp() {
+    ArpEntry entry = arp;
+    if (entry != null) {
+      arp = null;
+      core.device().arp().release(entry);
     }
   }
 }

@@ -27,6 +27,7 @@ final class QueuePairCore {
   private static final int STATE_RTR = 4;
   private static final int STATE_ERROR = 6;
   private static final int FLUSH_MAJOR = 1;
+  private static final int NO_QUEUE_SET = -1;
 
   /** The services, with the numbers that the device has for them. */
   enum Service {
@@ -50,6 +51,8 @@ final class QueuePairCore {
   private final SendQueue send;
   private final ReceiveQueue receive;
   private QueuePairState state = QueuePairState.INIT;
+  private int priority = NO_QUEUE_SET;
+  private int queueSet;
   private boolean suspended;
   private boolean quiet;
   private boolean closed;
@@ -109,9 +112,42 @@ final class QueuePairCore {
                   false,
                   STATE_IDLE));
     } catch (RuntimeException e) {
-      memory.close();
+      try {
+        releaseQueueSet();
+      } catch (RuntimeException alsoFailed) {
+        e.addSuppressed(alsoFailed);
+      } finally {
+        memory.close();
+      }
       throw e;
     }
+  }
+
+  /** Sends by the queue set of a user priority from the next context that is written on. */
+  void useQueueSet(int wanted) {
+    WorkScheduler scheduler = device.workScheduler();
+    if (scheduler != null && wanted != priority) {
+      queueSet = scheduler.acquire(wanted);
+      int was = priority;
+      priority = wanted;
+      if (was != NO_QUEUE_SET) {
+        scheduler.release(was);
+      }
+    }
+  }
+
+  private void releaseQueueSet() {
+    WorkScheduler scheduler = device.workScheduler();
+    if (scheduler != null && priority != NO_QUEUE_SET) {
+      int was = priority;
+      priority = NO_QUEUE_SET;
+      scheduler.release(was);
+    }
+  }
+
+  /** The queue set that it sends by. */
+  int queueSet() {
+    return queueSet;
   }
 
   RdmaDevice device() {
@@ -187,7 +223,7 @@ final class QueuePairCore {
   void resume() {
     require(QueuePairState.SEND_QUEUE_DRAINED, "going on");
     if (suspended) {
-      device.control().execute(new ResumeQp(0, qpn));
+      device.control().execute(new ResumeQp(queueSet, qpn));
       suspended = false;
       state = QueuePairState.READY_TO_SEND;
     } else {
@@ -249,9 +285,10 @@ final class QueuePairCore {
       quiet = true;
     } else if (state != QueuePairState.ERROR) {
       state = QueuePairState.ERROR;
-      int code = AsyncErrors.flushCode(event.code()).code();
-      int general = FlushCode.GENERAL_ERR.code();
-      flush(event.isSendQueue() ? code : general, event.isReceiveQueue() ? code : general);
+      FlushCode reason = AsyncErrors.flushCode(event.code());
+      flush(
+          AsyncErrors.queueCode(reason, event.isSendQueue()).code(),
+          AsyncErrors.queueCode(reason, event.isReceiveQueue()).code());
     }
   }
 
@@ -288,7 +325,11 @@ final class QueuePairCore {
               new DestroyQp(
                   qpn, service.code, memory.contextAddress(), memory.shadowAddress(), false, true));
     } finally {
-      memory.close();
+      try {
+        releaseQueueSet();
+      } finally {
+        memory.close();
+      }
     }
   }
 }

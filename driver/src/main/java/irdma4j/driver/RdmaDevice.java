@@ -8,18 +8,11 @@ import irdma4j.hmc.HmcPlan;
 import irdma4j.hmc.HmcRequest;
 import irdma4j.hmc.HmcView;
 import irdma4j.hmc.HostMemoryCache;
-import irdma4j.hwregs.FpmCommitBuffer;
-import irdma4j.hwregs.FpmQueryBuffer;
 import irdma4j.hwregs.HmcObject;
-import irdma4j.hwregs.RdmaFeature;
-import irdma4j.hwregs.Registers;
+import irdma4j.hwregs.Statistic;
 import irdma4j.hwregs.cqp.AddLocalMac;
 import irdma4j.hwregs.cqp.AllocateLocalMac;
-import irdma4j.hwregs.cqp.CommitFpm;
 import irdma4j.hwregs.cqp.DeleteLocalMac;
-import irdma4j.hwregs.cqp.QueryFpm;
-import irdma4j.hwregs.cqp.QueryRdmaFeatures;
-import irdma4j.hwregs.cqp.StaticHmcPages;
 import irdma4j.pble.PblePool;
 import irdma4j.uapi.Bar;
 import irdma4j.uapi.DmaMemory;
@@ -49,9 +42,6 @@ public final class RdmaDevice implements AutoCloseable {
   private static final int FIRST_QUEUE_ID = 3;
   private static final int MAX_PDS = 1 << 18;
   private static final int PORT_INDEX_LIMIT = 4096;
-  private static final int FEATURE_BUFFER = 4096;
-  private static final int FIRMWARE_TRIES = 15;
-  private static final long FIRMWARE_PAUSE = 1_000_000_000L;
 
   private final PciFunction function;
   private final Bar bar;
@@ -69,12 +59,15 @@ public final class RdmaDevice implements AutoCloseable {
 
   private @Nullable ControlQueue controlQueue;
   private @Nullable FpmLimits limits;
+  private @Nullable FunctionMemory functionMemory;
   private @Nullable HmcPlan plan;
   private @Nullable HostMemoryCache hmc;
   private @Nullable ControlCompletions ccq;
   private @Nullable EventQueues events;
   private @Nullable PblePool pblePool;
+  private @Nullable StatisticsInstance statistics;
   private @Nullable ArpTable arpTable;
+  private @Nullable WorkScheduler workScheduler;
   private @Nullable IdPool stags;
   private @Nullable IdPool qps;
   private @Nullable IdPool cqs;
@@ -130,8 +123,10 @@ public final class RdmaDevice implements AutoCloseable {
     bringup.stage("CEQs", this::upCeqs, this::downCeqs);
     bringup.stage("PBLEs", this::upPbles, () -> pbles().close());
     bringup.stage("AEQ", this::upAeq, () -> events().destroyAeq());
+    bringup.stage("statistics", this::upStatistics, () -> statisticsInstance().close());
     bringup.stage("local MAC", this::upLocalMac, this::downLocalMac);
     bringup.stage("ARP", this::upArp, () -> {});
+    bringup.stage("queue sets", this::upQueueSets, this::downQueueSets);
   }
 
   private String upBusMaster() {
@@ -139,35 +134,19 @@ public final class RdmaDevice implements AutoCloseable {
     return "%04x:%04x".formatted(function.config().vendorId(), function.config().deviceId());
   }
 
-  /** Source: Linux irdma_sc_dev_init and irdma_wait_pe_ready in ctrl.c. */
   private String upFirmware() {
-    for (int tries = 0; !isFirmwareReady(); tries++) {
-      if (tries == FIRMWARE_TRIES) {
-        throw new RdmaException(
-            "the protocol engine's processors are not ready: 0x%x 0x%x 0x%x"
-                .formatted(
-                    bar.read32(Registers.GLPE_CPUSTATUS0.offset()),
-                    bar.read32(Registers.GLPE_CPUSTATUS1.offset()),
-                    bar.read32(Registers.GLPE_CPUSTATUS2.offset())));
-      }
-      function.clock().pause(FIRMWARE_PAUSE);
-    }
-    int control = bar.read32(Registers.GLPCI_LBARCTRL.offset());
-    long doorbells = Registers.LBARCTRL_PE_DB_SIZE.decode(control);
-    if (doorbells != 1 && doorbells != 2) {
-      throw new RdmaException("doorbell region of size code " + doorbells);
-    }
-    return "doorbells %d MiB".formatted(doorbells * 4);
-  }
-
-  private boolean isFirmwareReady() {
-    return bar.read32(Registers.GLPE_CPUSTATUS0.offset()) == Registers.CPUSTATUS_RUNNING
-        && bar.read32(Registers.GLPE_CPUSTATUS1.offset()) == Registers.CPUSTATUS_RUNNING
-        && bar.read32(Registers.GLPE_CPUSTATUS2.offset()) == Registers.CPUSTATUS_RUNNING;
+    return "doorbells %d MiB".formatted(Firmware.await(bar, function.clock()));
   }
 
   private String upControlQueue() {
-    ControlQueue queue = new ControlQueue(function, bar, config);
+    ControlQueue queue =
+        new ControlQueue(
+            function,
+            bar,
+            config.controlContext(),
+            ControlQueue.SLOTS,
+            config.hmcFunction(),
+            config.timeoutNanos());
     try {
       queue.create();
     } catch (RuntimeException e) {
@@ -183,57 +162,38 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private String upFpmQuery() {
-    try (DmaMemory buffer = function.allocateDma(FpmQueryBuffer.SIZE, 512)) {
-      control().execute(new QueryFpm(config.hmcFunction(), buffer.iova()));
-      FpmLimits found = FpmLimits.parse(buffer.segment());
-      limits = found;
-      return "up to %d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
-          .formatted(
-              found.of(HmcObject.QP).maxCount(),
-              found.of(HmcObject.CQ).maxCount(),
-              found.of(HmcObject.MR).maxCount(),
-              found.of(HmcObject.PBLE).maxCount(),
-              found.maxSegments());
-    }
+    FunctionMemory memory = new FunctionMemory(function, control(), config.hmcFunction());
+    FpmLimits found = memory.query();
+    functionMemory = memory;
+    limits = found;
+    return "up to %d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
+        .formatted(
+            found.of(HmcObject.QP).maxCount(),
+            found.of(HmcObject.CQ).maxCount(),
+            found.of(HmcObject.MR).maxCount(),
+            found.of(HmcObject.PBLE).maxCount(),
+            found.maxSegments());
   }
 
   private String upFpmCommit() {
     FpmLimits found = limits();
     HmcPlan counts =
         config.sizing().plan(found, new HmcRequest(config.queuePairs(), config.profile(), false));
-    try (DmaMemory buffer = function.allocateDma(FpmCommitBuffer.SIZE, 512)) {
-      counts.encode(buffer.segment());
-      control().execute(new CommitFpm(config.hmcFunction(), FpmCommitBuffer.SIZE, buffer.iova()));
-      HmcLayout layout = HmcLayout.parse(buffer.segment(), counts, found);
-      plan = counts;
-      hmc = new HostMemoryCache(function, control(), layout, config.segmentType());
-      return "%d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
-          .formatted(
-              counts.count(HmcObject.QP),
-              counts.count(HmcObject.CQ),
-              counts.count(HmcObject.MR),
-              counts.count(HmcObject.PBLE),
-              layout.segments());
-    }
+    HostMemoryCache cache = functionMemory().commit(found, counts, config.segmentType());
+    plan = counts;
+    hmc = cache;
+    return "%d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
+        .formatted(
+            counts.count(HmcObject.QP),
+            counts.count(HmcObject.CQ),
+            counts.count(HmcObject.MR),
+            counts.count(HmcObject.PBLE),
+            cache.layout().segments());
   }
 
   private String upHmcObjects() {
     HostMemoryCache cache = hmc();
-    try {
-      for (HmcObject kind : HmcObject.values()) {
-        if (kind != HmcObject.PBLE && cache.layout().of(kind).count() != 0) {
-          cache.create(kind);
-        }
-      }
-      control().execute(new StaticHmcPages(config.hmcFunction()));
-    } catch (RuntimeException e) {
-      try {
-        downHmcObjects();
-      } catch (RuntimeException alsoFailed) {
-        e.addSuppressed(alsoFailed);
-      }
-      throw e;
-    }
+    functionMemory().createObjects(cache);
     // The card's answer counts, not what was asked for.
     HmcLayout layout = cache.layout();
     qps = new IdPool("queue pair", FIRST_QUEUE_ID, (int) layout.of(HmcObject.QP).count());
@@ -246,18 +206,12 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private void downHmcObjects() {
-    HostMemoryCache cache = hmc();
-    try {
-      for (HmcObject kind : HmcObject.values()) {
-        cache.delete(kind);
-      }
-    } finally {
-      cache.close();
-    }
+    functionMemory().deleteObjects(hmc());
   }
 
   private String upCcq() {
-    ControlCompletions queue = new ControlCompletions(function, bar, control().ring());
+    ControlCompletions queue =
+        new ControlCompletions(function, bar, control().ring(), ControlCompletions.ENTRIES);
     ccq = queue;
     control().useCompletions(queue);
     try {
@@ -267,7 +221,6 @@ public final class RdmaDevice implements AutoCloseable {
       queue.close();
       throw e;
     }
-    queue.arm();
     return "";
   }
 
@@ -285,21 +238,20 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private String upFeatures() {
-    try (DmaMemory buffer = function.allocateDma(FEATURE_BUFFER, 8)) {
-      control().execute(new QueryRdmaFeatures(buffer.iova(), FEATURE_BUFFER));
-      long count = RdmaFeature.FEATURE_CNT.get(buffer.segment(), 0);
-      if (count < 2 || count > FEATURE_BUFFER / RdmaFeature.SIZE) {
-        throw new RdmaException("the device reports " + count + " feature words");
-      }
-      long version = RdmaFeature.FEATURE_INFO.get(buffer.segment(), 0) & 0xffffffffL;
-      return "firmware %d.%d".formatted(version >>> 16, version & 0xffff);
-    }
+    return "firmware " + DeviceFeatures.query(function, control()).firmwareVersion();
   }
 
   private String upCeq0() {
     int vectors = Math.min(config.completionEventQueues(), vectorLimit());
     function.interrupts().enable(vectors);
-    EventQueues queues = new EventQueues(function, bar, control());
+    EventPlan eventPlan = EventPlan.shared(hmc().layout());
+    EventQueues queues =
+        new EventQueues(
+            function,
+            bar,
+            control(),
+            new InterruptVectors(bar, eventPlan.aeqVector(), config.interruptIntervalMicros()),
+            eventPlan);
     try {
       queues.createCeq();
     } catch (RuntimeException e) {
@@ -370,6 +322,12 @@ public final class RdmaDevice implements AutoCloseable {
     return "vector 0";
   }
 
+  private String upStatistics() {
+    StatisticsInstance instance = StatisticsInstance.allocate(function, control());
+    statistics = instance;
+    return "instance " + instance.index();
+  }
+
   private String upLocalMac() {
     int index = (int) control().execute(new AllocateLocalMac());
     try {
@@ -390,6 +348,22 @@ public final class RdmaDevice implements AutoCloseable {
     int entries = (int) Math.min(PORT_INDEX_LIMIT, hmc().layout().of(HmcObject.ARP).count());
     arpTable = new ArpTable(control(), entries);
     return entries + " entries";
+  }
+
+  private String upQueueSets() {
+    QualityOfService quality = config.qualityOfService();
+    if (quality == null) {
+      return "the device's own";
+    }
+    workScheduler = new WorkScheduler(control(), quality);
+    return "one for each traffic class in use";
+  }
+
+  private void downQueueSets() {
+    WorkScheduler scheduler = workScheduler;
+    if (scheduler != null) {
+      scheduler.close();
+    }
   }
 
   /** The function that this device was brought up on. */
@@ -480,6 +454,16 @@ public final class RdmaDevice implements AutoCloseable {
     if (queue != null) {
       queue.raiseEvent();
     }
+  }
+
+  /**
+   * What the device's own counters say of this function since it came up.
+   *
+   * @throws RdmaException if the device does not answer
+   */
+  public Map<Statistic, Long> statistics() {
+    requireOpen();
+    return statisticsInstance().read();
   }
 
   /** What is in use and was done so far. */
@@ -658,6 +642,11 @@ public final class RdmaDevice implements AutoCloseable {
     return present(pblePool);
   }
 
+  /** Queue sets of traffic classes, or null if there is one for all. */
+  @Nullable WorkScheduler workScheduler() {
+    return workScheduler;
+  }
+
   ArpTable arp() {
     return present(arpTable);
   }
@@ -676,6 +665,15 @@ public final class RdmaDevice implements AutoCloseable {
 
   IdPool addressHandleIds() {
     return present(addressHandles);
+  }
+
+  private FunctionMemory functionMemory() {
+    return present(functionMemory);
+  }
+
+  /** The instance in which queue pairs count. */
+  StatisticsInstance statisticsInstance() {
+    return present(statistics);
   }
 
   private EventQueues events() {

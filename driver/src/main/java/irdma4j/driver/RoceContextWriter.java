@@ -8,7 +8,6 @@ import irdma4j.hwregs.qp.Path;
 import irdma4j.hwregs.qp.Queues;
 import irdma4j.hwregs.qp.RoceQpContext;
 import irdma4j.hwregs.qp.Steering;
-import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,19 +39,10 @@ final class RoceContextWriter {
    * @param path the way to the peer, or null while there is none
    * @param arpIndex ARP entry of the next hop
    */
-  static void write(
-      MemorySegment context,
-      long macAddress,
-      int pdId,
-      QueuePairConfig config,
-      QueuePairMemory memory,
-      int qpId,
-      @Nullable RcPath path,
-      int arpIndex) {
-    Queues queues = queues(config, memory, qpId);
+  static void write(QueuePairCore core, @Nullable RcPath path, int arpIndex) {
     Access access =
         new Access(
-            pdId,
+            core.pdId(),
             path == null ? DEFAULT_READS : path.readsOut(),
             Access.encodedReads(path == null ? DEFAULT_READS : path.readsIn()),
             true,
@@ -61,53 +51,52 @@ final class RoceContextWriter {
             true,
             false);
     new RoceQpContext(
-            queues,
-            path == null ? noPath(arpIndex, DEFAULT_MTU) : path(path, qpId, arpIndex),
+            queues(core),
+            path == null ? noPath(arpIndex, DEFAULT_MTU) : path(path, core.qpn(), arpIndex),
             access,
-            new Common(macAddress, 0, false, 0, false, LEAST_TIMEOUT),
+            common(core),
             path == null ? noTransport(0) : transport(path),
             RoceQpContext.Congestion.NONE,
             false,
             false,
             false)
-        .encode(context, 0);
+        .encode(core.memory().context(), 0);
   }
 
   /** Writes the whole context of a datagram queue pair. */
-  static void writeDatagram(
-      MemorySegment context,
-      long macAddress,
-      int pdId,
-      QueuePairConfig config,
-      QueuePairMemory memory,
-      int qpId,
-      int mtu,
-      int queueKey) {
-    boolean generalServices = qpId == QueuePairCore.GENERAL_SERVICES;
+  static void writeDatagram(QueuePairCore core, int mtu, int queueKey) {
+    boolean generalServices = core.qpn() == QueuePairCore.GENERAL_SERVICES;
     new RoceQpContext(
-            queues(config, memory, qpId),
+            queues(core),
             noPath(0, mtu),
-            new Access(pdId, 0, 0, false, false, false, false, false),
-            new Common(macAddress, 0, false, 0, false, LEAST_TIMEOUT),
+            new Access(core.pdId(), 0, 0, false, false, false, false, false),
+            common(core),
             noTransport(queueKey),
             RoceQpContext.Congestion.NONE,
             generalServices,
             false,
             false)
-        .encode(context, 0);
+        .encode(core.memory().context(), 0);
   }
 
-  private static Queues queues(QueuePairConfig config, QueuePairMemory memory, int qpId) {
+  private static Common common(QueuePairCore core) {
+    RdmaDevice device = core.device();
+    return new Common(
+        device.macAddress(), device.statisticsInstance().index(), true, 0, false, LEAST_TIMEOUT);
+  }
+
+  private static Queues queues(QueuePairCore core) {
+    QueuePairMemory memory = core.memory();
     return new Queues(
         memory.sendAddress(),
         memory.receiveAddress(),
         RingSizes.encoded(memory.sendQuanta()),
         RingSizes.encoded(memory.receiveQuanta()),
         memory.receiveShift(),
-        config.sendQueue().id(),
-        config.receiveQueue().id(),
-        qpId,
-        0,
+        core.config().sendQueue().id(),
+        core.config().receiveQueue().id(),
+        core.qpn(),
+        core.queueSet(),
         Queues.NO_PUSH_PAGE,
         Steering.NONE);
   }

@@ -49,8 +49,10 @@ class BringUpTest {
             "CEQs",
             "PBLEs",
             "AEQ",
+            "statistics",
             "local MAC",
-            "ARP"),
+            "ARP",
+            "queue sets"),
         stages);
   }
 }

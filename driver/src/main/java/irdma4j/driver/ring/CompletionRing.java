@@ -275,7 +275,11 @@ public final class CompletionRing {
         polarity ^= 1;
       }
     }
-    // The device may use the entry again once it sees the head, so all reads of it come before.
+    publishHead();
+  }
+
+  private void publishHead() {
+    // The device may use an entry again once it sees the head, so all reads of it come before.
     LittleEndian.setLongRelease(shadow, shadowOffset + SHADOW_HEAD, head);
   }
 
@@ -316,6 +320,8 @@ public final class CompletionRing {
       head = 0;
       polarity = 1;
       successor = null;
+      // A head of the old ring would let the device take unread entries of the new one for free.
+      publishHead();
       countResized(1);
     }
     return true;

@@ -11,6 +11,9 @@ import java.lang.foreign.MemorySegment;
  * <p>Source: Linux irdma_sc_cqp_get_next_send_wqe_idx in ctrl.c.
  */
 public final class ControlRing {
+  private static final int MIN_SLOTS = 4;
+  private static final int MAX_SLOTS = 2048;
+
   private final MemorySegment memory;
   private final int size;
   private final long[] cookies;
@@ -21,15 +24,26 @@ public final class ControlRing {
   /**
    * An empty ring over zeroed memory.
    *
-   * @param size slots, a power of two
+   * @param size slots, a power of two, 4 to 2048
    */
   public ControlRing(MemorySegment memory, int size) {
-    if (Integer.bitCount(size) != 1 || size < 2) {
-      throw new IllegalArgumentException("control ring of " + size + " slots");
-    }
+    requireSize(size);
     this.memory = memory;
     this.size = size;
     this.cookies = new long[size];
+  }
+
+  /**
+   * Checks a number of slots.
+   *
+   * @throws IllegalArgumentException if the device has no ring of that size
+   */
+  public static void requireSize(int slots) {
+    if (Integer.bitCount(slots) != 1 || slots < MIN_SLOTS || slots > MAX_SLOTS) {
+      throw new IllegalArgumentException(
+          "control ring of %d slots: a power of two, %d to %d"
+              .formatted(slots, MIN_SLOTS, MAX_SLOTS));
+    }
   }
 
   /** Sets where the ring stands. */

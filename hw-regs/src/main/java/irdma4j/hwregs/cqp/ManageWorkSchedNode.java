@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  * @param operation 0 add, 1 change, 2 delete
  * @param functionType kind of function
  * @param trafficClass traffic class
- * @param priorityType 1 strict, 2 weighted by bytes
+ * @param priorityType 1 weighted round robin, 2 strict, 3 weighted strict
  * @param leaf the node is a leaf: a queue set
  * @param enable the node may send
  */
@@ -43,7 +43,7 @@ public record ManageWorkSchedNode(
   private static final Field VMVFTYPE = Field.bits("VMVFTYPE", 24, 55, 54, "Kind of function");
   private static final Field TC = Field.bits("TC", 24, 58, 56, "Traffic class");
   private static final Field PRIOTYPE =
-      Field.bits("PRIOTYPE", 24, 60, 59, "1 strict, 2 weighted by bytes");
+      Field.bits("PRIOTYPE", 24, 60, 59, "1 weighted round robin, 2 strict, 3 weighted strict");
   private static final Field NODETYPE =
       Field.bit("NODETYPE", 24, 61, "The node is a leaf: a queue set");
   private static final Field ENABLENODE = Field.bit("ENABLENODE", 24, 62, "The node may send");

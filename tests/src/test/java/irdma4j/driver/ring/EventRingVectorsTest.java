@@ -123,7 +123,7 @@ class EventRingVectorsTest {
     byte[] before = vector.in().bytes("shadow_area");
     MemorySegment.copy(before, 0, shadow, ValueLayout.JAVA_BYTE, 0, before.length);
     RecordingBar bar = new RecordingBar();
-    ControlRing commands = new ControlRing(arena.allocate(128, 64), 2);
+    ControlRing commands = new ControlRing(arena.allocate(4 * 64, 64), 4);
     ring(arena.allocate(128, 64), 4, false, shadow, commands, vector.in().integer("cq_id"), bar)
         .arm();
     assertEquals(vector.out().text("shadow_area"), hex(shadow));
