@@ -10,6 +10,7 @@ import irdma4j.hwregs.SqWqe;
 import irdma4j.hwregs.cqp.CqpWqe;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +37,9 @@ import picocli.CommandLine.Spec;
             + " the kinds.")
 final class DecodeCommand implements Callable<Integer> {
   private static final Pattern SEPARATORS = Pattern.compile("[\\s:_]");
-  private static final int MAX_SQ_BYTES = 256;
+  private static final int MAX_WQE_BYTES = 256;
+
+  private final InputStream input;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -61,6 +64,10 @@ final class DecodeCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print one JSON object a structure.")
   private boolean json;
 
+  DecodeCommand(InputStream input) {
+    this.input = input;
+  }
+
   @Override
   public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
@@ -72,18 +79,31 @@ final class DecodeCommand implements Callable<Integer> {
       throw new UserError("decode " + kind + ": give the bytes in hex, or - to read them");
     }
     if (hex.equals("-")) {
-      BufferedReader lines =
-          new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-      for (String line; (line = lines.readLine()) != null; ) {
-        if (!line.isBlank()) {
-          print(decode(kind, line), out);
-        }
-      }
+      decodeLines(kind, out);
     } else {
       print(decode(kind, hex), out);
     }
     out.flush();
     return 0;
+  }
+
+  /** What was right before a wrong line is printed; the error names the line. */
+  private void decodeLines(String kind, PrintWriter out) throws IOException {
+    BufferedReader lines = new BufferedReader(new InputStreamReader(input, StandardCharsets.UTF_8));
+    int number = 0;
+    for (String line; (line = lines.readLine()) != null; ) {
+      number++;
+      if (!line.isBlank()) {
+        FieldTable table;
+        try {
+          table = decode(kind, line);
+        } catch (UserError e) {
+          out.flush();
+          throw new UserError("line " + number + ": " + e.getMessage());
+        }
+        print(table, out);
+      }
+    }
   }
 
   private void print(FieldTable table, PrintWriter out) {
@@ -150,8 +170,9 @@ final class DecodeCommand implements Callable<Integer> {
   private static Layout layout(String kind, MemorySegment memory, int length) {
     Layout layout;
     String name = kind.toLowerCase(Locale.ROOT);
-    if (name.equals("sq") || name.startsWith("sq/")) {
-      if (length < SqWqe.SIZE || length > MAX_SQ_BYTES || length % SqWqe.SIZE != 0) {
+    boolean fragments = name.equals("sq") || name.startsWith("sq/") || name.equals("rq");
+    if (fragments) {
+      if (length < SqWqe.SIZE || length > MAX_WQE_BYTES || length % SqWqe.SIZE != 0) {
         throw length(kind, "32 bytes, or a multiple of them up to 256", length);
       }
     }
@@ -178,7 +199,7 @@ final class DecodeCommand implements Callable<Integer> {
     }
     for (Layout each : Layouts.all()) {
       if (each.name().equals(name)) {
-        if (!name.startsWith("sq/") && length != each.size()) {
+        if (!fragments && length != each.size()) {
           throw length(kind, each.size() + " bytes", length);
         }
         return each;

@@ -1,7 +1,9 @@
 package irdma4j.cli;
 
+import java.io.InputStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IFactory;
 import picocli.CommandLine.ParameterException;
 
 /** The {@code irdma} command. */
@@ -19,15 +21,31 @@ public final class Main {
 
   /** Runs the command and ends the process with its status. */
   public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
+    System.exit(commandLine(System.in).execute(arguments));
   }
 
-  /** The command, ready to be executed; tests give it streams of their own. */
-  static CommandLine commandLine() {
-    CommandLine command = new CommandLine(new Main());
+  /**
+   * The command, ready to be executed; tests give it streams of their own.
+   *
+   * @param input what commands read that are told to read standard input
+   */
+  static CommandLine commandLine(InputStream input) {
+    CommandLine command = new CommandLine(new Main(), factory(input));
     command.setParameterExceptionHandler(Main::badUsage);
     command.setExecutionExceptionHandler(Main::failed);
     return command;
+  }
+
+  private static IFactory factory(InputStream input) {
+    IFactory standard = CommandLine.defaultFactory();
+    return new IFactory() {
+      @Override
+      public <K> K create(Class<K> type) throws Exception {
+        return type == DecodeCommand.class
+            ? type.cast(new DecodeCommand(input))
+            : standard.create(type);
+      }
+    };
   }
 
   private static int badUsage(ParameterException error, String[] arguments) {

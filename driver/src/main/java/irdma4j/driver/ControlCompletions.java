@@ -23,6 +23,9 @@ final class ControlCompletions {
   /** The CCQ's number. */
   static final int CQ_ID = 0;
 
+  /** What its events carry: an event with 0 is nobody's, and no other queue has number 1. */
+  static final long CONTEXT = 1;
+
   /** More than the control ring has slots, so that it never overflows. */
   static final int ENTRIES = ControlQueue.SLOTS + 2;
 
@@ -67,7 +70,7 @@ final class ControlCompletions {
     return new CreateCq(
         CQ_ID,
         entries,
-        CQ_ID,
+        CONTEXT,
         SHADOW_READ_THRESHOLD,
         memory.iova(),
         shadow.iova(),
@@ -86,7 +89,7 @@ final class ControlCompletions {
 
   DestroyCq destruction() {
     return new DestroyCq(
-        CQ_ID, entries, CQ_ID, shadow.iova(), 0, 0, 0, false, false, true, false, false);
+        CQ_ID, entries, CONTEXT, shadow.iova(), 0, 0, 0, false, false, true, false, false);
   }
 
   /** Asks for an event at the next completion. */

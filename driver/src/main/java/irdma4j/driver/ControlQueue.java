@@ -4,7 +4,6 @@ import irdma4j.driver.ring.ControlRing;
 import irdma4j.driver.ring.RingSizes;
 import irdma4j.hmc.SegmentProgrammer;
 import irdma4j.hmc.SegmentUpdate;
-import irdma4j.hwregs.CqpHostContext;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.SegmentDescriptor;
@@ -31,6 +30,7 @@ final class ControlQueue implements SegmentProgrammer {
   /** Slots of the ring, as in Linux's driver. */
   static final int SLOTS = 2048;
 
+  private static final long CONTEXT_ALIGNMENT = 512;
   private static final int SD_BUFFER = 128;
   private static final int SDS_IN_WQE = 3;
   private static final int SDS_AT_ONCE = 11;
@@ -43,6 +43,7 @@ final class ControlQueue implements SegmentProgrammer {
   private final ControlQueueContext wanted;
   private final DmaBundle bundle;
   private final DmaMemory context;
+  private final long contextOffset;
   private final DmaMemory memory;
   private final DmaMemory sdBuffer;
   private final ControlRing ring;
@@ -73,7 +74,9 @@ final class ControlQueue implements SegmentProgrammer {
     this.hmcFunction = hmcFunction;
     this.timeoutNanos = timeoutNanos;
     this.bundle = new DmaBundle(function);
-    this.context = bundle.allocate(CqpHostContext.SIZE, 512);
+    this.context = bundle.allocate(2 * CONTEXT_ALIGNMENT, CONTEXT_ALIGNMENT);
+    // Writing 0 to the low half of its address would take the ring away.
+    this.contextOffset = (int) context.iova() == 0 ? CONTEXT_ALIGNMENT : 0;
     this.memory = bundle.allocate((long) slots * CqpWqe.SIZE, 512);
     this.sdBuffer = bundle.allocate((long) slots * SD_BUFFER, SD_BUFFER);
     this.ring = new ControlRing(memory.segment(), slots);
@@ -83,11 +86,11 @@ final class ControlQueue implements SegmentProgrammer {
 
   /** Hands the ring to the device. */
   void create() {
-    wanted.encode(context.segment(), 0);
+    wanted.encode(context.segment(), contextOffset);
     bar.write32(Registers.PFPE_CQPTAIL.offset(), 0);
     bar.write32(Registers.PFPE_CQPDB.offset(), 0);
     bar.write32(Registers.PFPE_CCQPSTATUS.offset(), 0);
-    long address = context.iova();
+    long address = context.iova(contextOffset);
     bar.write32(Registers.PFPE_CCQPHIGH.offset(), (int) (address >>> 32));
     bar.write32(Registers.PFPE_CCQPLOW.offset(), (int) address);
     long deadline = clock.nanos() + timeoutNanos;

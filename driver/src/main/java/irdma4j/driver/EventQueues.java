@@ -154,8 +154,7 @@ final class EventQueues {
     int ceq = vector - plan.firstCeqVector();
     if (ceq >= 0 && ceq < ceqs.size()) {
       CompletionEventRing ring = ceqs.get(ceq).ring();
-      // A completion queue's context is its number.
-      for (int cqId; (cqId = ring.poll(context -> (int) context)) >= 0; ) {
+      for (int cqId; (cqId = ring.poll(EventQueues::queueOf)) >= 0; ) {
         events.accept(cqId);
         handled = true;
       }
@@ -169,6 +168,11 @@ final class EventQueues {
       }
     }
     return handled;
+  }
+
+  /** A completion queue's context is its number, but for the CCQ. */
+  private static int queueOf(long context) {
+    return context == ControlCompletions.CONTEXT ? ControlCompletions.CQ_ID : (int) context;
   }
 
   /** Gives the memory back without telling the device, which must have been stopped. */

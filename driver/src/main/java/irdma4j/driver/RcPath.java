@@ -111,4 +111,22 @@ public record RcPath(
         hopLimit,
         trafficClass);
   }
+
+  /** With another traffic class, or type of service. */
+  public RcPath withTrafficClass(int value) {
+    return new RcPath(
+        localGid,
+        remoteGid,
+        remoteMac,
+        remoteQpn,
+        localPsn,
+        remotePsn,
+        mtu,
+        retries,
+        rnrRetries,
+        readsOut,
+        readsIn,
+        hopLimit,
+        value);
+  }
 }

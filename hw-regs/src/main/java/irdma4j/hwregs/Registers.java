@@ -33,6 +33,9 @@ public final class Registers {
   public static final Field CQPERRCODES_CQP_MAJOR_CODE =
       Field.bits("CQP_MAJOR_CODE", 0, 31, 16, "Major code of the last error");
 
+  /** Where the page of doorbells starts. */
+  public static final long DOORBELL_PAGE = 0x7f0000;
+
   /** Queue pair whose SQ has new WQEs. */
   public static final Field WQEALLOC_QPID =
       Field.bits("QPID", 0, 17, 0, "Queue pair whose SQ has new WQEs");

@@ -3,8 +3,10 @@ package irdma4j.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -13,7 +15,12 @@ class DecodeCommandTest {
   private record Result(int status, String out, String err) {}
 
   private static Result run(String... arguments) {
-    CommandLine command = Main.commandLine();
+    return runWith("", arguments);
+  }
+
+  private static Result runWith(String input, String... arguments) {
+    CommandLine command =
+        Main.commandLine(new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)));
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     command.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
@@ -53,6 +60,18 @@ class DecodeCommandTest {
     Result element = run("regs", "0x160010");
     assertTrue(element.out().startsWith("0x00160010  GLINT_DYN_CTL[4]"), element.out());
     assertEquals(0, run("regs").status());
+  }
+
+  @Test
+  void standardInputHasOneStructureALine() {
+    String ceqe = "00000000000000" + "80";
+    Result two = runWith(ceqe + "\n\n0x" + ceqe + "\n", "decode", "--json", "ceqe", "-");
+    assertEquals(0, two.status(), two.err());
+    assertEquals(2, two.out().lines().count(), two.out());
+    Result wrong = runWith(ceqe + "\n00\n" + ceqe, "decode", "--json", "ceqe", "-");
+    assertEquals(2, wrong.status());
+    assertEquals(1, wrong.out().lines().count(), wrong.out());
+    assertEquals("irdma: line 2: decode ceqe: expected 8 bytes, got 1", wrong.err().strip());
   }
 
   @Test

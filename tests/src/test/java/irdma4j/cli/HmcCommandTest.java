@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.hwregs.HmcObject;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -25,7 +26,7 @@ class HmcCommandTest {
   private record Result(int status, String out, String err) {}
 
   private static Result run(String... arguments) {
-    CommandLine command = Main.commandLine();
+    CommandLine command = Main.commandLine(InputStream.nullInputStream());
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     command.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));

@@ -10,7 +10,7 @@ import java.util.EnumMap;
 import java.util.List;
 
 /** How the vectors' firmware answers COMMIT_FPM: objects in a row, each kind from 512 bytes on. */
-final class Firmware {
+public final class Firmware {
   private Firmware() {}
 
   /**
@@ -18,7 +18,7 @@ final class Firmware {
    *
    * @param pbleLast whether PBLEs come after everything else
    */
-  static void answer(MemorySegment buffer, FpmLimits limits, boolean pbleLast) {
+  public static void answer(MemorySegment buffer, FpmLimits limits, boolean pbleLast) {
     List<HmcObject> order = new ArrayList<>(List.of(HmcObject.values()));
     if (pbleLast) {
       order.remove(HmcObject.PBLE);

@@ -6,26 +6,26 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** A BAR that keeps what is done to it. Every register reads the same. */
-final class RecordingBar implements Bar {
+public final class RecordingBar implements Bar {
   /** An access of 32 bits. */
-  record Access(boolean write, long offset, int value) {}
+  public record Access(boolean write, long offset, int value) {}
 
   private final List<Access> accesses = new ArrayList<>();
   private Consumer<Access> onWrite = access -> {};
   private int answer;
 
   /** What registers read. */
-  void answer(int value) {
+  public void answer(int value) {
     answer = value;
   }
 
   /** What is to happen at each write. */
-  void onWrite(Consumer<Access> action) {
+  public void onWrite(Consumer<Access> action) {
     onWrite = action;
   }
 
   /** The accesses since the last call. */
-  List<Access> take() {
+  public List<Access> take() {
     List<Access> taken = List.copyOf(accesses);
     accesses.clear();
     return taken;
