@@ -7,6 +7,7 @@ import irdma4j.uapi.PciException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ final class Engine implements AutoCloseable {
   private final boolean stepped;
   private final Device[] devices;
   private final Link link;
+  private final WirePort[] wires;
   private final Link.Receiver receiver = this::arrived;
   private final ArrayDeque<Runnable> calls = new ArrayDeque<>();
   private final @Nullable Thread thread;
@@ -47,8 +49,12 @@ final class Engine implements AutoCloseable {
   private long now;
   private int runsAtThisTime;
 
-  Engine(boolean stepped, Device[] devices, Link link) {
+  Engine(boolean stepped, Device[] devices, Link link, List<Wire> outside) {
     this.stepped = stepped;
+    this.wires = new WirePort[outside.size()];
+    for (int i = 0; i < wires.length; i++) {
+      wires[i] = new WirePort(outside.get(i), devices.length + i, this::wake);
+    }
     this.devices = devices;
     this.link = link;
     this.now = stepped ? 0 : clock.now();
@@ -60,6 +66,9 @@ final class Engine implements AutoCloseable {
   void start() {
     if (thread != null) {
       thread.start();
+    }
+    for (WirePort wire : wires) {
+      wire.start();
     }
   }
 
@@ -259,6 +268,9 @@ final class Engine implements AutoCloseable {
     for (Device device : devices) {
       worked |= device.run();
     }
+    for (WirePort wire : wires) {
+      worked |= wire.drain(link, now);
+    }
     for (int i = 0; i < FRAMES_AT_ONCE && link.deliver(now, receiver); i++) {
       worked = true;
     }
@@ -273,7 +285,11 @@ final class Engine implements AutoCloseable {
   }
 
   private void arrived(int port, MemorySegment frame, int bytes) {
-    devices[port].receive(frame, bytes);
+    if (port < devices.length) {
+      devices[port].receive(frame, bytes);
+    } else {
+      wires[port - devices.length].send(frame, bytes);
+    }
   }
 
   // The thread.
@@ -317,7 +333,7 @@ final class Engine implements AutoCloseable {
     }
     parked = true;
     VarHandle.fullFence();
-    if (!callsWait && !stopping && mailboxesAreEmpty()) {
+    if (!callsWait && !stopping && nothingWaits()) {
       LockSupport.parkNanos(this, wait);
       clock.waited(System.nanoTime(), wait);
       now = clock.now();
@@ -325,9 +341,14 @@ final class Engine implements AutoCloseable {
     parked = false;
   }
 
-  private boolean mailboxesAreEmpty() {
+  private boolean nothingWaits() {
     for (Device device : devices) {
       if (!device.mailbox().isEmpty()) {
+        return false;
+      }
+    }
+    for (WirePort wire : wires) {
+      if (wire.hasFrames()) {
         return false;
       }
     }
@@ -359,6 +380,9 @@ final class Engine implements AutoCloseable {
   @Override
   public void close() {
     stopping = true;
+    for (WirePort wire : wires) {
+      wire.close();
+    }
     if (thread == null) {
       return;
     }

@@ -6,8 +6,11 @@ import irdma4j.simulator.device.QueueEngine;
 import irdma4j.simulator.transport.RoceEngine;
 import irdma4j.simulator.wire.Link;
 import irdma4j.simulator.wire.LinkFaults;
+import irdma4j.uapi.EthernetPort;
 import irdma4j.uapi.PciFunction;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -27,18 +30,20 @@ public final class Simulation implements AutoCloseable {
   private static final long WIRE_DELAY_NANOS = 500;
 
   private final SimulatedFunction[] functions;
+  private final SimulatedEthernet[] ethernet;
   private final Engine engine;
 
   private Simulation(Builder builder) {
     Link link =
         new Link(
-            builder.functions,
+            builder.functions + builder.wires.size(),
             builder.gigabits,
             WIRE_DELAY_NANOS,
             builder.faults,
             builder.seed,
             builder.tap);
     functions = new SimulatedFunction[builder.functions];
+    ethernet = new SimulatedEthernet[builder.functions];
     Device[] devices = new Device[builder.functions];
     EngineTime time = new EngineTime();
     for (int i = 0; i < functions.length; i++) {
@@ -54,8 +59,15 @@ public final class Simulation implements AutoCloseable {
               builder.queueEngine);
       devices[i] = functions[i].device();
     }
-    engine = new Engine(builder.stepped, devices, link);
+    if (!builder.wires.isEmpty()) {
+      link.learn();
+    }
+    engine = new Engine(builder.stepped, devices, link, builder.wires);
     time.engine = engine;
+    for (int i = 0; i < functions.length; i++) {
+      ethernet[i] = new SimulatedEthernet(engine, link, i);
+    }
+    time.ethernet = ethernet;
     for (SimulatedFunction function : functions) {
       function.join(engine, builder.profile.vectors());
     }
@@ -75,6 +87,11 @@ public final class Simulation implements AutoCloseable {
   /** A function, whose address is {@code sim:INDEX}. */
   public PciFunction function(int index) {
     return functions[Objects.checkIndex(index, functions.length)];
+  }
+
+  /** The frames of a function's port that are not the RDMA function's. */
+  public EthernetPort ethernet(int index) {
+    return ethernet[Objects.checkIndex(index, functions.length)];
   }
 
   /** The counts of a function. */
@@ -127,6 +144,7 @@ public final class Simulation implements AutoCloseable {
 
   private static final class EngineTime {
     @Nullable Engine engine;
+    SimulatedEthernet[] ethernet = new SimulatedEthernet[0];
   }
 
   private record Port(Link link, int number, EngineTime time) implements Device.Environment {
@@ -144,6 +162,11 @@ public final class Simulation implements AutoCloseable {
     @Override
     public boolean hasRoom() {
       return link.hasRoom(number);
+    }
+
+    @Override
+    public void other(long mac, MemorySegment frame, int bytes) {
+      time.ethernet[number].arrived(mac, frame, bytes);
     }
 
     @Override
@@ -165,6 +188,7 @@ public final class Simulation implements AutoCloseable {
     private LinkFaults faults = LinkFaults.NONE;
     private int gigabits = 100;
     private @Nullable FrameTap tap;
+    private final List<Wire> wires = new ArrayList<>();
     private CardProfile profile = CardProfile.e810();
     private Function<DeviceServices, QueueEngine> queueEngine = RoceEngine::new;
 
@@ -203,6 +227,15 @@ public final class Simulation implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Joins the functions' switch to a wire outside, whose frames come and go in the machine's
+     * time. The simulation closes it, and so does a {@link #build} that fails.
+     */
+    public Builder wire(Wire cable) {
+      wires.add(Objects.requireNonNull(cable));
+      return this;
+    }
+
     /** Sees every frame. */
     public Builder tap(FrameTap frameTap) {
       tap = Objects.requireNonNull(frameTap);
@@ -232,7 +265,16 @@ public final class Simulation implements AutoCloseable {
 
     /** Makes the functions and starts the simulation. */
     public Simulation build() {
-      return new Simulation(this);
+      try {
+        if (stepped && !wires.isEmpty()) {
+          throw new IllegalArgumentException(
+              "a wire outside goes by the machine's time, and a stepped simulation does not");
+        }
+        return new Simulation(this);
+      } catch (RuntimeException e) {
+        wires.forEach(Wire::close);
+        throw e;
+      }
     }
   }
 }

@@ -13,6 +13,7 @@ import irdma4j.hwregs.Register;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.CardProfile;
+import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.Function;
@@ -86,6 +87,9 @@ public final class Device implements DeviceServices {
     default boolean isPrivate() {
       return false;
     }
+
+    /** A frame arrived that is not RoCE, so that it is for the LAN side of the port. */
+    default void other(long ownMac, MemorySegment frame, int bytes) {}
 
     /** The device listens to another MAC address. */
     void attach(long mac);
@@ -207,7 +211,11 @@ public final class Device implements DeviceServices {
     counters.framesReceived++;
     counters.bytesReceived += bytes;
     traffic.received(frame, bytes);
-    queues.receive(frame, bytes);
+    if (RoceFrame.isRoce(frame, bytes)) {
+      queues.receive(frame, bytes);
+    } else {
+      environment.other(mac, frame, bytes);
+    }
   }
 
   private void written(int offset, int value) {

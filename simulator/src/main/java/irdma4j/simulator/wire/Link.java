@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Joins ports as a switch does: a frame goes to the port whose MAC address it names (its own
- * sender's included, as inside a NIC), and to all other ports if no port has that address. Each
- * sender's frames take their time on a wire of a given rate, then a fixed delay, then arrive in
- * order of time; faults are drawn from a seed.
+ * sender's included, as inside a NIC), to the port from which that address was last heard, and to
+ * all other ports if nothing is known of it. Ports with an address of their own are not learned
+ * from. Each sender's frames take their time on a wire of a given rate, then a fixed delay, then
+ * arrive in order of time; faults are drawn from a seed.
  *
  * <p>Frames stand in buffers that are used again; a frame allocates nothing once there are enough.
  * Used on the engine's thread only.
@@ -23,6 +24,9 @@ public final class Link {
    * what the wire holds, and little enough to stay in a processor's cache.
    */
   public static final int HIGH_WATER = 1 << 16;
+
+  /** Bytes of the smallest frame: its Ethernet header. */
+  public static final int LEAST_FRAME = 14;
 
   private static final int PREAMBLE_FCS_GAP = 8 + 4 + 12;
   private static final int SLOT_BYTES = 9728;
@@ -51,6 +55,8 @@ public final class Link {
   private final LinkFaults faults;
   private final SplittableRandom random;
   private final @Nullable FrameTap tap;
+  private final LearnedAddresses learned = new LearnedAddresses();
+  private boolean learns;
 
   private MemorySegment[] slot = new MemorySegment[0];
   private int[] slotBytes = new int[0];
@@ -99,6 +105,16 @@ public final class Link {
     this.tap = tap;
   }
 
+  /** The MAC address that a frame goes to, a 48-bit integer. */
+  public static long destination(MemorySegment frame) {
+    return BigEndian.get48(frame, 0);
+  }
+
+  /** Lets the link learn who is behind the ports that have no MAC address of their own. */
+  public void learn() {
+    learns = true;
+  }
+
   /** Gives a port its MAC address, a 48-bit integer. */
   public void attach(int port, long mac) {
     portMac[port] = mac;
@@ -106,7 +122,7 @@ public final class Link {
 
   /** Whether nothing looks at the frames on their way, and nothing changes a byte of them. */
   public boolean isPrivate() {
-    return tap == null && faults.corrupt() == 0;
+    return tap == null && faults.corrupt() == 0 && !learns;
   }
 
   /** Whether few enough of a port's frames are in flight for it to go on sending. */
@@ -121,7 +137,7 @@ public final class Link {
 
   /** Sends a frame from a port at the given time; its bytes are copied. */
   public void send(int port, MemorySegment frame, int bytes, long now) {
-    if (bytes < 14 || bytes > SLOT_BYTES) {
+    if (bytes < LEAST_FRAME || bytes > SLOT_BYTES) {
       throw new IllegalArgumentException("frame of " + bytes + " bytes");
     }
     long departed = occupy(port, bytes, now);
@@ -158,10 +174,23 @@ public final class Link {
   }
 
   private void forward(int port, MemorySegment frame, int bytes, long arrival) {
-    long destination = BigEndian.get48(frame, 0);
+    long destination = destination(frame);
+    if (learns && portMac[port] == NO_ADDRESS) {
+      learned.heard(BigEndian.get48(frame, 6), port);
+    }
     for (int i = 0; i < portMac.length; i++) {
       if (portMac[i] == destination) {
         enqueue(port, i, frame, bytes, arrival);
+        return;
+      }
+    }
+    if (learns) {
+      int known = learned.portOf(destination);
+      if (known >= 0) {
+        // A frame to where it came from is for a neighbour on that segment, who has it already.
+        if (known != port) {
+          enqueue(port, known, frame, bytes, arrival);
+        }
         return;
       }
     }

@@ -248,6 +248,27 @@ public final class RoceFrame {
     return payloadOffset + payloadLength + pad();
   }
 
+  /** Whether a frame is UDP to RoCEv2's port, whatever else is wrong with it. */
+  public static boolean isRoce(MemorySegment frame, int bytes) {
+    int ip = BigEndian.get16(frame, 12) == ETHERTYPE_VLAN ? 18 : 14;
+    if (bytes < ip + 24) {
+      return false;
+    }
+    return switch (BigEndian.get16(frame, ip - 2)) {
+      case ETHERTYPE_IPV4 -> {
+        int udp = ip + 4 * (BigEndian.get8(frame, ip) & 0xf);
+        yield BigEndian.get8(frame, ip + 9) == PROTOCOL_UDP
+            && bytes >= udp + 4
+            && BigEndian.get16(frame, udp + 2) == UDP_PORT;
+      }
+      case ETHERTYPE_IPV6 ->
+          bytes >= ip + 44
+              && BigEndian.get8(frame, ip + 6) == PROTOCOL_UDP
+              && BigEndian.get16(frame, ip + 42) == UDP_PORT;
+      default -> false;
+    };
+  }
+
   /**
    * Reads a frame's fields.
    *

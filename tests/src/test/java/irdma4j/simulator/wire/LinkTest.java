@@ -162,4 +162,37 @@ class LinkTest {
       assertEquals(i, arrivals.get(i).tag());
     }
   }
+
+  private static MemorySegment frame(long destination, long source, int tag) {
+    MemorySegment frame = frame(destination, tag);
+    BigEndian.set48(frame, 6, source);
+    return frame;
+  }
+
+  /**
+   * Fails if an address behind a wire is not learned from what comes from there, if a port with an
+   * address of its own is learned from, or if a group's address is ever learned.
+   */
+  @Test
+  void theLinkLearnsWhoIsBehindItsWires() {
+    Link link = new Link(4, 100, 0, LinkFaults.NONE, 1, null);
+    link.attach(0, 0x10);
+    link.learn();
+    link.send(0, frame(0x22, 0x10, 1), 100, 0);
+    link.send(2, frame(0x10, 0x22, 2), 100, 1000);
+    link.send(0, frame(0x22, 0x10, 3), 100, 2000);
+    link.send(1, frame(0x22, 0x21, 4), 100, 3000);
+    link.send(2, frame(0x22, 0x23, 5), 100, 4000);
+    link.send(3, frame(0x22, 0x22, 6), 100, 5000);
+    link.send(0, frame(0x22, 0x10, 7), 100, 6000);
+    link.send(1, frame(0x10, 0x0100_5e00_0001L, 8), 100, 7000);
+    link.send(2, frame(0x0100_5e00_0001L, 0x23, 9), 100, 8000);
+    link.send(0, frame(0x33, 0x34, 10), 100, 9000);
+    link.send(3, frame(0x34, 0x35, 11), 100, 10000);
+    assertEquals(
+        List.of(
+            "1@1", "1@2", "1@3", "2@0", "3@2", "4@2", "7@3", "8@0", "9@0", "9@1", "9@3", "10@1",
+            "10@2", "10@3", "11@0", "11@1", "11@2"),
+        drain(link).stream().map(a -> a.tag() + "@" + a.port()).toList());
+  }
 }
