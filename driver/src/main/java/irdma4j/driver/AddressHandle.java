@@ -39,7 +39,8 @@ public final class AddressHandle implements AutoCloseable {
               arp.index(),
               address(path.remoteGid()),
               address(path.localGid()),
-              path.remoteMac() == device.macAddress());
+              // A group's members may be here, too; Linux irdma_setup_ah in verbs.c.
+              path.remoteGid().isMulticast() || path.remoteMac() == device.macAddress());
       device.control().execute(creation);
       return new AddressHandle(device, arp, creation);
     } catch (RuntimeException e) {

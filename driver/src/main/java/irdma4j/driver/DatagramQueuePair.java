@@ -19,6 +19,11 @@ public final class DatagramQueuePair implements AutoCloseable {
   /** The Q_Key of QP 1. */
   public static final int GENERAL_SERVICES_KEY = 0x8001_0000;
 
+  /** The number that stands for all members of a multicast group. */
+  public static final int MULTICAST_QPN = 0xff_ffff;
+
+  private static final int MAX_VLAN = 4095;
+
   private final QueuePairCore core;
   private final SendQueue send;
   private final ReceiveQueue receive;
@@ -112,9 +117,64 @@ public final class DatagramQueuePair implements AutoCloseable {
   }
 
   /**
+   * Takes what is sent to a multicast group in no VLAN, too: as {@link #attachMulticast(Gid, int)}.
+   */
+  public void attachMulticast(Gid group) {
+    attachMulticast(group, DatagramPath.NO_VLAN);
+  }
+
+  /**
+   * Takes what is sent to a multicast group, too. A queue pair that attaches several times detaches
+   * as often. Closing it detaches it.
+   *
+   * <p>A datagram is sent to a group by a handle of {@link DatagramPath#toGroup} and queue pair
+   * {@link #MULTICAST_QPN}; the sender gets a copy only if it is a member.
+   *
+   * @param vlan VLAN, 0 to 4095, or {@link DatagramPath#NO_VLAN}
+   * @throws IllegalArgumentException if the address is not a group's
+   * @throws IllegalStateException if the queue pair is closed, or is that for general services
+   * @throws RdmaException if the group has eight members or the device no room for another group,
+   *     or if the device refuses; nothing has changed then
+   */
+  public void attachMulticast(Gid group, int vlan) {
+    requireMember(group, vlan);
+    core.device().multicastGroups().attach(group, vlan, qpn(), core.queueSet());
+  }
+
+  /** Leaves a multicast group in no VLAN: as {@link #detachMulticast(Gid, int)}. */
+  public void detachMulticast(Gid group) {
+    detachMulticast(group, DatagramPath.NO_VLAN);
+  }
+
+  /**
+   * Leaves a multicast group once.
+   *
+   * @throws IllegalArgumentException if the queue pair is no member
+   * @throws RdmaException if the device refuses; the queue pair is still a member
+   */
+  public void detachMulticast(Gid group, int vlan) {
+    requireMember(group, vlan);
+    core.device().multicastGroups().detach(group, vlan, qpn());
+  }
+
+  private void requireMember(Gid group, int vlan) {
+    if (core.isClosed() || qpn() == QueuePairCore.GENERAL_SERVICES) {
+      throw new IllegalStateException(
+          "queue pair %d is %s: it can't be in a multicast group"
+              .formatted(qpn(), core.isClosed() ? "closed" : "that for general services"));
+    }
+    if (!group.isMulticast()) {
+      throw new IllegalArgumentException(group + " is not a multicast group");
+    }
+    if (vlan < DatagramPath.NO_VLAN || vlan > MAX_VLAN) {
+      throw new IllegalArgumentException("vlan " + vlan + ": 0 to " + MAX_VLAN);
+    }
+  }
+
+  /**
    * Posts a datagram of one entry.
    *
-   * @param remoteQpn the queue pair there, or 0xffffff for a multicast group
+   * @param remoteQpn the queue pair there, or {@link #MULTICAST_QPN}
    * @param remoteKey its Q_Key; with the highest bit set, one's own is sent instead
    * @param flags of the constants of {@link QueuePair}
    * @return false if the queue is full
@@ -193,7 +253,11 @@ public final class DatagramQueuePair implements AutoCloseable {
     RdmaDevice device = core.device();
     device.forget(this);
     try {
-      core.close();
+      try {
+        device.multicastGroups().detachAll(qpn());
+      } finally {
+        core.close();
+      }
     } finally {
       if (core.qpn() == QueuePairCore.GENERAL_SERVICES) {
         device.giveBackGeneralServices();

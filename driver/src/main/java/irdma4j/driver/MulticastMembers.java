@@ -41,6 +41,20 @@ final class MulticastMembers {
     return users.compute(member, (same, count) -> count == 1 ? null : count - 1) == null;
   }
 
+  /**
+   * A member leaves as often as it joined.
+   *
+   * @return whether it was one, so that the device must be told
+   */
+  boolean leaveWholly(MulticastContext.Member member) {
+    return users.remove(member) != null;
+  }
+
+  /** Whether nobody is a member. */
+  boolean isEmpty() {
+    return users.isEmpty();
+  }
+
   /** Who is a member, in the order of joining. */
   List<MulticastContext.Member> list() {
     return List.copyOf(users.keySet());

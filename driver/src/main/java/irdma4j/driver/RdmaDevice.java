@@ -72,6 +72,7 @@ public final class RdmaDevice implements AutoCloseable {
   private @Nullable IdPool qps;
   private @Nullable IdPool cqs;
   private @Nullable IdPool addressHandles;
+  private @Nullable MulticastGroups multicastGroups;
   private boolean generalServicesTaken;
   private int macIndex = -1;
   private long sendRequests;
@@ -200,6 +201,9 @@ public final class RdmaDevice implements AutoCloseable {
     cqs = new IdPool("completion queue", FIRST_QUEUE_ID, (int) layout.of(HmcObject.CQ).count());
     addressHandles =
         new IdPool("address handle", FIRST_ID, (int) layout.of(HmcObject.FSIAV).count());
+    multicastGroups =
+        new MulticastGroups(
+            function, control(), config.hmcFunction(), layout.of(HmcObject.FSIMC).count());
     stags = new IdPool("stag", FIRST_ID, (int) layout.of(HmcObject.MR).count());
     ringsByQpn = new QueuePairRings[(int) layout.of(HmcObject.QP).count()];
     return cache.segmentCount() + " segments backed";
@@ -665,6 +669,10 @@ public final class RdmaDevice implements AutoCloseable {
 
   IdPool addressHandleIds() {
     return present(addressHandles);
+  }
+
+  MulticastGroups multicastGroups() {
+    return present(multicastGroups);
   }
 
   private FunctionMemory functionMemory() {

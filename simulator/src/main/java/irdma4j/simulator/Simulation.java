@@ -178,6 +178,11 @@ public final class Simulation implements AutoCloseable {
     public void attach(long mac) {
       link.attach(number, mac);
     }
+
+    @Override
+    public void loopBack(MemorySegment frame, int bytes) {
+      link.loopBack(number, frame, bytes, now());
+    }
   }
 
   /** Describes a simulation. Not thread-safe. */

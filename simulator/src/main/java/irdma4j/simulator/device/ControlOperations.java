@@ -133,7 +133,7 @@ final class ControlOperations {
       case AddLocalMac c -> network.addLocalMac(c);
       case DeleteLocalMac c -> network.deleteLocalMac(c);
       case ManageAddressHandle c -> network.manageAddressHandle(c);
-      case ManageMulticastGroup c -> network.manageGroup(c);
+      case ManageMulticastGroup c -> network.multicast().manage(c);
       case ManageApbvt c -> network.managePort(c);
       case ManageQuadHash c -> network.manageHash(c);
       case ManageStats c -> returning(scheduler.manageStats(c));

@@ -93,6 +93,9 @@ public final class Device implements DeviceServices {
 
     /** The device listens to another MAC address. */
     void attach(long mac);
+
+    /** A frame comes back to this device without having been on the wire; its bytes are copied. */
+    default void loopBack(MemorySegment frame, int bytes) {}
   }
 
   /**
@@ -584,6 +587,17 @@ public final class Device implements DeviceServices {
   @Override
   public @Nullable ManageAddressHandle addressHandle(int id) {
     return operations.network().addressHandle(id);
+  }
+
+  @Override
+  public @Nullable MulticastGroup multicastGroup(
+      long groupMac, boolean ipv4, long ipHigh, long ipLow, int vlanTag) {
+    return operations.network().multicast().find(groupMac, ipv4, ipHigh, ipLow, vlanTag);
+  }
+
+  @Override
+  public void loopBack(MemorySegment frame, int bytes) {
+    environment.loopBack(frame, bytes);
   }
 
   /** Page descriptors that the device had at hand. */

@@ -156,6 +156,23 @@ public interface DeviceServices {
     return null;
   }
 
+  /**
+   * The multicast group that a packet is for, or null if this function has none; valid until the
+   * control QP's next operation.
+   *
+   * @param vlanTag the packet's VLAN tag, or a negative number
+   */
+  default @Nullable MulticastGroup multicastGroup(
+      long mac, boolean ipv4, long ipHigh, long ipLow, int vlanTag) {
+    return null;
+  }
+
+  /**
+   * Brings a copy of a frame that was just transmitted to this function, too, inside the device;
+   * the bytes are copied before this returns.
+   */
+  default void loopBack(MemorySegment frame, int bytes) {}
+
   /** Asks for {@link QueueEngine#timer(long)} at or after a time of {@link #now()}. */
   void requestTimer(long atNanos);
 

@@ -8,7 +8,6 @@ import irdma4j.hwregs.cqp.DeleteArp;
 import irdma4j.hwregs.cqp.DeleteLocalMac;
 import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.hwregs.cqp.ManageApbvt;
-import irdma4j.hwregs.cqp.ManageMulticastGroup;
 import irdma4j.hwregs.cqp.ManageQuadHash;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -27,7 +26,6 @@ final class NetworkTables {
   static final long FREE = -1;
 
   private static final int LOCAL_MACS = 64;
-  private static final int GROUP_CONTEXT_BYTES = 64;
   private static final int REMOVE = 0;
   private static final int ADD = 1;
   private static final int CHANGE = 2;
@@ -38,13 +36,14 @@ final class NetworkTables {
   private final long[] localMacs = new long[LOCAL_MACS];
   private final boolean[] localMacTaken = new boolean[LOCAL_MACS];
   private final Map<Integer, ManageAddressHandle> addressHandles = new HashMap<>();
-  private final Set<Integer> multicastGroups = new HashSet<>();
+  private final MulticastTable multicast;
   private final BitSet ports = new BitSet();
   private final Set<ManageQuadHash> hashEntries = new HashSet<>();
 
   NetworkTables(Device device, HmcWalk hmc, int arpEntries) {
     this.device = device;
     this.hmc = hmc;
+    this.multicast = new MulticastTable(device, hmc);
     this.arp = new long[arpEntries];
     reset();
   }
@@ -54,7 +53,7 @@ final class NetworkTables {
     Arrays.fill(localMacs, FREE);
     Arrays.fill(localMacTaken, false);
     addressHandles.clear();
-    multicastGroups.clear();
+    multicast.reset();
     ports.clear();
     hashEntries.clear();
   }
@@ -65,6 +64,10 @@ final class NetworkTables {
 
   @Nullable ManageAddressHandle addressHandle(int id) {
     return addressHandles.get(id);
+  }
+
+  MulticastTable multicast() {
+    return multicast;
   }
 
   ControlStatus addArp(AddArp c) {
@@ -133,37 +136,6 @@ final class NetworkTables {
       addressHandles.put(c.id(), c);
     }
     return ControlStatus.OK;
-  }
-
-  ControlStatus manageGroup(ManageMulticastGroup c) {
-    boolean known = multicastGroups.contains(c.id());
-    if (c.opcode() == CqpOpcode.CREATE_MCAST_GRP) {
-      if (known) {
-        return ControlStatus.OBJECT_EXISTS;
-      }
-      if (c.id() >= hmc.count(HmcObject.FSIMC)) {
-        return ControlStatus.OBJECT_NOT_BACKED;
-      }
-    } else if (!known) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    if (c.opcode() == CqpOpcode.DESTROY_MCAST_GRP) {
-      multicastGroups.remove(c.id());
-      return ControlStatus.OK;
-    }
-    if (!readable(c.contextAddress())) {
-      return ControlStatus.DMA_FAULT;
-    }
-    multicastGroups.add(c.id());
-    return ControlStatus.OK;
-  }
-
-  private boolean readable(long address) {
-    long before = device.counters().dmaFaults;
-    for (int i = 0; i < GROUP_CONTEXT_BYTES; i += 8) {
-      device.readHostWord(address + i);
-    }
-    return device.counters().dmaFaults == before;
   }
 
   ControlStatus managePort(ManageApbvt c) {

@@ -74,6 +74,9 @@ final class Datagrams {
       return Core.fault();
     }
     core.output.send();
+    if (handle.loopback() && frame.isMulticast()) {
+      core.output.loopBack();
+    }
     qp.nextPsn = Psn.add(qp.nextPsn, 1);
     qp.highestPsn = qp.nextPsn;
     qp.unackedPsn = qp.nextPsn;

@@ -64,6 +64,11 @@ final class Output {
     services.transmit(memory, bytes);
   }
 
+  /** Brings the frame that was sent back to this function, too. */
+  void loopBack() {
+    services.loopBack(memory, frame.totalLength);
+  }
+
   /** Sends an acknowledgement, positive or negative. */
   boolean acknowledge(QpState qp, int psn, int syndrome, int msn) {
     if (!begin(qp, BthOpcode.ACKNOWLEDGE, psn, 0)) {

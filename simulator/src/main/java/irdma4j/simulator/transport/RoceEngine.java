@@ -1,6 +1,7 @@
 package irdma4j.simulator.transport;
 
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.device.MulticastGroup;
 import irdma4j.simulator.device.QpAttributes;
 import irdma4j.simulator.device.QueueEngine;
 import irdma4j.simulator.wire.BthOpcode;
@@ -25,6 +26,7 @@ public final class RoceEngine implements QueueEngine {
 
   private static final int TRANSPORT_VERSION = 0;
   private static final int PKEY_MASK = 0x7fff;
+  private static final int MULTICAST_QP = 0xff_ffff;
 
   private final DeviceServices services;
   private final Core core;
@@ -142,16 +144,17 @@ public final class RoceEngine implements QueueEngine {
   }
 
   private boolean accept(MemorySegment memory, int bytes) {
-    if (!frame.parse(memory, bytes)
-        || frame.destinationMac != services.portMac()
-        || frame.transportVersion != TRANSPORT_VERSION) {
+    if (!frame.parse(memory, bytes) || frame.transportVersion != TRANSPORT_VERSION) {
+      return false;
+    }
+    if (frame.isMulticast()) {
+      return acceptMulticast(memory);
+    }
+    if (frame.destinationMac != services.portMac()) {
       return false;
     }
     QpState qp = find(frame.destinationQp);
-    if (qp == null
-        || !qp.canReceive()
-        || ((frame.pkey ^ qp.pkey) & PKEY_MASK) != 0
-        || !(qp.icrcIgnored || services.wireIsPrivate() || frame.icrcMatches(memory, core.icrc))) {
+    if (qp == null || !takes(qp, memory)) {
       return false;
     }
     if (qp.type == QpState.TYPE_UD) {
@@ -171,6 +174,40 @@ public final class RoceEngine implements QueueEngine {
       default -> responder.request(qp, frame, memory);
     }
     return true;
+  }
+
+  /**
+   * A packet for a multicast group: each member that would take it as its own gets a copy. Source
+   * of the rules: InfiniBand Architecture Specification, volume 1, 10.5 and A17.9.
+   */
+  private boolean acceptMulticast(MemorySegment memory) {
+    MulticastGroup group =
+        services.multicastGroup(
+            frame.destinationMac,
+            frame.ipv4,
+            frame.destinationIpHigh,
+            frame.destinationIpLow,
+            frame.vlanTag);
+    if (group == null || frame.destinationQp != MULTICAST_QP) {
+      return false;
+    }
+    boolean taken = false;
+    for (int i = 0; i < group.members(); i++) {
+      QpState qp = find(group.qpId(i));
+      if (qp != null
+          && qp.type == QpState.TYPE_UD
+          && group.takesPort(i, frame.udpDestination)
+          && takes(qp, memory)) {
+        taken |= datagrams.receive(qp, frame, memory, responder);
+      }
+    }
+    return taken;
+  }
+
+  private boolean takes(QpState qp, MemorySegment memory) {
+    return qp.canReceive()
+        && ((frame.pkey ^ qp.pkey) & PKEY_MASK) == 0
+        && (qp.icrcIgnored || services.wireIsPrivate() || frame.icrcMatches(memory, core.icrc));
   }
 
   private boolean isFromPeer(QpState qp) {

@@ -158,6 +158,14 @@ public final class Link {
     }
   }
 
+  /**
+   * Brings a frame back to its sender's own port without the wire: it is neither tapped, lost nor
+   * delayed. Its bytes are copied.
+   */
+  public void loopBack(int port, MemorySegment frame, int bytes, long now) {
+    enqueue(port, port, frame, bytes, now, false);
+  }
+
   private long occupy(int port, int bytes, long now) {
     if (busyUntil[port] < now) {
       busyUntil[port] = now;
@@ -180,7 +188,7 @@ public final class Link {
     }
     for (int i = 0; i < portMac.length; i++) {
       if (portMac[i] == destination) {
-        enqueue(port, i, frame, bytes, arrival);
+        enqueue(port, i, frame, bytes, arrival, true);
         return;
       }
     }
@@ -189,19 +197,20 @@ public final class Link {
       if (known >= 0) {
         // A frame to where it came from is for a neighbour on that segment, who has it already.
         if (known != port) {
-          enqueue(port, known, frame, bytes, arrival);
+          enqueue(port, known, frame, bytes, arrival, true);
         }
         return;
       }
     }
     for (int i = 0; i < portMac.length; i++) {
       if (i != port) {
-        enqueue(port, i, frame, bytes, arrival);
+        enqueue(port, i, frame, bytes, arrival, true);
       }
     }
   }
 
-  private void enqueue(int sender, int port, MemorySegment frame, int bytes, long arrival) {
+  private void enqueue(
+      int sender, int port, MemorySegment frame, int bytes, long arrival, boolean outside) {
     if (freeCount == 0) {
       grow();
     }
@@ -210,7 +219,7 @@ public final class Link {
     slotBytes[index] = bytes;
     slotSender[index] = sender;
     sentInFlight[sender] += bytes;
-    if (draw(faults.corrupt())) {
+    if (outside && draw(faults.corrupt())) {
       int at = random.nextInt(bytes);
       int flip = 1 + random.nextInt(255);
       slot[index].set(

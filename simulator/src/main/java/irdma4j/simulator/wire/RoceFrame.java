@@ -243,6 +243,11 @@ public final class RoceFrame {
     return ipOffset + (ipv4 ? 20 : 40);
   }
 
+  /** Whether the destination MAC address is a group's. */
+  public boolean isMulticast() {
+    return (destinationMac >>> 40 & 1) != 0;
+  }
+
   /** Byte offset of the ICRC. */
   public int icrcOffset() {
     return payloadOffset + payloadLength + pad();
