@@ -1,6 +1,7 @@
 package irdma4j.driver;
 
 import irdma4j.driver.ring.SendQueue;
+import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.cqp.AllocateStag;
 import irdma4j.hwregs.cqp.DeallocateStag;
 import irdma4j.pble.PbleAllocation;
@@ -19,7 +20,7 @@ import java.util.Objects;
  * belongs to its device until closed.
  */
 public final class FastRegion implements AutoCloseable {
-  private static final int PAGE = 4096;
+  private static final long PAGE = PageSize.SIZE_4K.bytes();
   private static final int LEVEL_2_CHUNK = 3;
 
   private final RdmaDevice device;
@@ -58,14 +59,14 @@ public final class FastRegion implements AutoCloseable {
           .control()
           .execute(
               new AllocateStag(
-                  (long) maxPages * PAGE,
+                  maxPages * PAGE,
                   pd.id(),
                   stagIndex,
                   0,
                   pages.firstIndex(),
                   true,
                   encodedLevel(pages),
-                  0,
+                  PageSize.SIZE_4K.code(),
                   0,
                   true,
                   false,

@@ -1,5 +1,6 @@
 package irdma4j.driver;
 
+import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.cqp.DeallocateStag;
 import irdma4j.hwregs.cqp.RegisterMr;
 import irdma4j.pble.PbleAllocation;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * it.
  */
 public final class MemoryRegion implements AutoCloseable {
-  private static final int PAGE = 4096;
+  private static final long PAGE = PageSize.SIZE_4K.bytes();
   private static final int LEVEL_2_CHUNK = 3;
 
   private final RdmaDevice device;
@@ -26,6 +27,7 @@ public final class MemoryRegion implements AutoCloseable {
   private final int key;
   private final long address;
   private final long length;
+  private final PageSize pageSize;
   private final @Nullable PbleAllocation pages;
   private boolean closed;
 
@@ -36,6 +38,7 @@ public final class MemoryRegion implements AutoCloseable {
       int key,
       long address,
       long length,
+      PageSize pageSize,
       @Nullable PbleAllocation pages) {
     this.device = device;
     this.pdId = pdId;
@@ -43,6 +46,7 @@ public final class MemoryRegion implements AutoCloseable {
     this.key = key;
     this.address = address;
     this.length = length;
+    this.pageSize = pageSize;
     this.pages = pages;
   }
 
@@ -65,21 +69,22 @@ public final class MemoryRegion implements AutoCloseable {
       throw new IllegalArgumentException("a region has at least one byte");
     }
     Rights rights = Rights.of(access);
-    long firstPage = offset / PAGE;
-    long pageCount = (offset + length - 1) / PAGE - firstPage + 1;
-    if (pageCount > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException(pageCount + " pages are more than a region can have");
+    RegionPages found = RegionPages.of(memory, offset, length, address);
+    if (found.count() > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(found.count() + " pages are more than a region can have");
     }
     PbleAllocation pages = null;
-    if (!isContiguous(memory, firstPage, pageCount)) {
+    if (!found.contiguous()) {
       try {
-        pages = device.pbles().allocate((int) pageCount, levels);
+        pages = device.pbles().allocate((int) found.count(), levels);
       } catch (PbleException e) {
         throw new RdmaException(
-            "no page list for %d pages: %s".formatted(pageCount, e.getMessage()), e);
+            "no page list for %d pages: %s".formatted(found.count(), e.getMessage()), e);
       }
-      pages.fill(page -> memory.iova((firstPage + page) * PAGE));
+      pages.fill(found.list());
     }
+    // Without a list there are no pages to have a size: the start is named to 4 KiB.
+    PageSize pageSize = pages == null ? PageSize.SIZE_4K : found.size();
     int stagIndex = -1;
     try {
       stagIndex = device.stagIds().take();
@@ -93,18 +98,18 @@ public final class MemoryRegion implements AutoCloseable {
                   pd.id(),
                   key,
                   stagIndex,
-                  pages == null ? memory.iova(firstPage * PAGE) : 0,
+                  pages == null ? memory.iova(offset / PAGE * PAGE) : 0,
                   0,
                   pages == null ? 0 : pages.firstIndex(),
                   true,
                   pages == null ? 0 : pages.level() == 1 ? 1 : LEVEL_2_CHUNK,
-                  0,
+                  pageSize.code(),
                   rights.bits(),
                   rights.remote(),
                   true,
                   false,
                   false));
-      return new MemoryRegion(device, pd.id(), stagIndex, key, address, length, pages);
+      return new MemoryRegion(device, pd.id(), stagIndex, key, address, length, pageSize, pages);
     } catch (RuntimeException e) {
       if (stagIndex >= 0) {
         device.stagIds().giveBack(stagIndex);
@@ -114,16 +119,6 @@ public final class MemoryRegion implements AutoCloseable {
       }
       throw e;
     }
-  }
-
-  private static boolean isContiguous(DmaMemory memory, long firstPage, long pageCount) {
-    long start = memory.iova(firstPage * PAGE);
-    for (long page = 1; page < pageCount; page++) {
-      if (memory.iova((firstPage + page) * PAGE) != start + page * PAGE) {
-        return false;
-      }
-    }
-    return true;
   }
 
   int pdId() {
@@ -148,6 +143,14 @@ public final class MemoryRegion implements AutoCloseable {
   /** Length in bytes. */
   public long length() {
     return length;
+  }
+
+  /**
+   * Bytes of a page of the page list: 4 KiB, or 2 MiB or 1 GiB where the memory's IOVAs and the
+   * region's address allow it.
+   */
+  public long pageSize() {
+    return pageSize.bytes();
   }
 
   /** Level of the page list: 0, 1 or 2. */

@@ -1,5 +1,7 @@
 package irdma4j.hwregs;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Sizes of the pages that a region's page list may name.
  *
@@ -29,6 +31,21 @@ public enum PageSize {
   /** Its size in bytes. */
   public long bytes() {
     return 1L << shift;
+  }
+
+  /** Log2 of its size in bytes. */
+  public int shift() {
+    return shift;
+  }
+
+  /** The page size of a value of the HPAGESIZE field, or null if it is none. */
+  public static @Nullable PageSize ofCode(int code) {
+    return switch (code) {
+      case 0 -> SIZE_4K;
+      case 1 -> SIZE_2M;
+      case 2 -> SIZE_1G;
+      default -> null;
+    };
   }
 
   /**

@@ -1,6 +1,7 @@
 package irdma4j.driver.ring;
 
 import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.QpShadow;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.hwregs.SqWqe;
@@ -443,23 +444,10 @@ public final class SendQueue {
         SqWqe.STAGKEY.encode(stagKey)
             | SqWqe.STAGINDEX.encode(stagIndex)
             | SqWqe.LPBLSIZE.encode(pbleLevel)
-            | SqWqe.HPAGESIZE.encode(pageSizeCode(pageSize))
+            | SqWqe.HPAGESIZE.encode(PageSize.of(pageSize).code())
             | SqWqe.STAGRIGHTS.encode(rights)
             | SqWqe.VABASEDTO.encode(virtualAddress);
     return single(wrId, SqOpcode.FAST_REGISTER, flags, start, word8, word16, header);
-  }
-
-  private static int pageSizeCode(long pageSize) {
-    if (pageSize == 1L << 12) {
-      return 0;
-    }
-    if (pageSize == 1L << 21) {
-      return 1;
-    }
-    if (pageSize == 1L << 30) {
-      return 2;
-    }
-    throw new IllegalArgumentException("pages of " + pageSize + " bytes");
   }
 
   /**

@@ -5,6 +5,7 @@ import irdma4j.hwregs.FpmCommitBuffer;
 import irdma4j.hwregs.FpmQueryBuffer;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.RdmaFeature;
 import irdma4j.hwregs.RoceContext;
 import irdma4j.hwregs.SegmentDescriptor;
@@ -551,7 +552,8 @@ final class ControlOperations {
     if (entry.state != Stag.FREE || c.stagIndex() == 0) {
       return ControlStatus.STAG_INVALID;
     }
-    if (c.pageSize() > 2) {
+    PageSize pageSize = PageSize.ofCode(c.pageSize());
+    if (pageSize == null) {
       return ControlStatus.BAD_PARAMETER;
     }
     entry.state = Stag.INVALID;
@@ -562,7 +564,7 @@ final class ControlOperations {
     entry.remote = c.remoteAccess();
     entry.addressBased = false;
     entry.level = level(c.pbleLevel());
-    entry.pageBits = 12 + 9 * c.pageSize();
+    entry.pageBits = pageSize.shift();
     entry.address = 0;
     entry.length = 0;
     entry.capacity = c.length();
@@ -582,9 +584,12 @@ final class ControlOperations {
     if (entry.state != Stag.FREE || c.stagIndex() == 0 || !c.isRegion()) {
       return ControlStatus.STAG_INVALID;
     }
-    int pageBits = 12 + 9 * c.pageSize();
-    boolean inFirstPage = Long.compareUnsigned(c.address(), 1L << pageBits) < 0;
-    if (c.pageSize() > 2 || c.pbleLevel() == 2 || !(c.virtualAddressBased() || inFirstPage)) {
+    PageSize pageSize = PageSize.ofCode(c.pageSize());
+    if (pageSize == null || c.pbleLevel() == 2) {
+      return ControlStatus.BAD_PARAMETER;
+    }
+    boolean inFirstPage = Long.compareUnsigned(c.address(), pageSize.bytes()) < 0;
+    if (!c.virtualAddressBased() && !inFirstPage) {
       return ControlStatus.BAD_PARAMETER;
     }
     entry.state = Stag.VALID;
@@ -595,7 +600,7 @@ final class ControlOperations {
     entry.remote = c.remoteAccess();
     entry.addressBased = c.virtualAddressBased();
     entry.level = level(c.pbleLevel());
-    entry.pageBits = pageBits;
+    entry.pageBits = pageSize.shift();
     entry.address = c.address();
     entry.length = c.length();
     entry.physical = c.physicalAddress() & -Iommu.PAGE;
@@ -641,7 +646,7 @@ final class ControlOperations {
     entry.rights = 0;
     entry.remote = true;
     entry.level = 0;
-    entry.pageBits = 12;
+    entry.pageBits = PageSize.SIZE_4K.shift();
     entry.length = 0;
     entry.windows = 0;
     return store(c.stagIndex(), entry);

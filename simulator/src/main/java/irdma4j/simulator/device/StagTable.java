@@ -2,6 +2,7 @@ package irdma4j.simulator.device;
 
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.PbleEntry;
 import irdma4j.hwregs.SqWqe;
 import java.lang.foreign.MemorySegment;
@@ -240,7 +241,7 @@ final class StagTable {
       return AeCode.AMP_FASTREG_MW_STAG.code();
     }
     int rights = (int) SqWqe.STAGRIGHTS.decode(header);
-    int pageSize = (int) SqWqe.HPAGESIZE.decode(header);
+    PageSize pageSize = PageSize.ofCode((int) SqWqe.HPAGESIZE.decode(header));
     int level = (int) SqWqe.LPBLSIZE.decode(header);
     long length = SqWqe.STAGLEN.decode(word2);
     if (entry.state == Stag.VALID) {
@@ -252,19 +253,18 @@ final class StagTable {
     if (length == 0 || length > entry.capacity) {
       return AeCode.AMP_FASTREG_INVALID_LENGTH.code();
     }
-    if (pageSize > 2 || level == 2) {
+    if (pageSize == null || level == 2) {
       return AeCode.AMP_FASTREG_INVALID_PBL_HPS_CFG.code();
     }
     boolean addressBased = SqWqe.VABASEDTO.isSet(header);
-    int pageBits = 12 + 9 * pageSize;
-    if (!addressBased && Long.compareUnsigned(word0, 1L << pageBits) >= 0) {
+    if (!addressBased && Long.compareUnsigned(word0, pageSize.bytes()) >= 0) {
       return AeCode.AMP_FASTREG_INVALID_LENGTH.code();
     }
     entry.state = Stag.VALID;
     entry.key = (int) SqWqe.STAGKEY.decode(header);
     entry.rights = rights;
     entry.addressBased = addressBased;
-    entry.pageBits = pageBits;
+    entry.pageBits = pageSize.shift();
     entry.level = level == 3 ? 2 : level;
     entry.address = word0;
     entry.length = length;
