@@ -51,6 +51,18 @@ public final class PblePool implements AutoCloseable {
   private int takenUnit;
 
   /**
+   * The chunk of the run found last, if nothing has changed since; then the same request finds the
+   * same run again, once it is given back.
+   */
+  private @Nullable Chunk lastChunk;
+
+  private int lastUnit;
+  private int lastUnits;
+
+  /** The run found last was given back, but its chunk does not know it yet. */
+  private boolean lastIsFree;
+
+  /**
    * A pool with its first chunk.
    *
    * @param cache whose PBLE area it takes; it must outlive the pool
@@ -155,6 +167,8 @@ public final class PblePool implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    lastIsFree = false;
+    lastChunk = null;
     RuntimeException first = null;
     while (!chunks.isEmpty()) {
       try {
@@ -285,6 +299,15 @@ public final class PblePool implements AutoCloseable {
   /** Takes the lowest run of the newest chunk that has one; {@link #takenUnit} says where. */
   private @Nullable Chunk take(int count) {
     int units = Chunk.units(count);
+    if (lastIsFree) {
+      if (units == lastUnits) {
+        lastIsFree = false;
+        free -= (long) units * Chunk.UNIT;
+        takenUnit = lastUnit;
+        return lastChunk;
+      }
+      settle();
+    }
     int code = ChunkIndex.code(units);
     for (int number = index.last(code, chunks.size());
         number >= 0;
@@ -295,21 +318,45 @@ public final class PblePool implements AutoCloseable {
         chunk.runs.take(unit, units);
         free -= (long) units * Chunk.UNIT;
         takenUnit = unit;
+        lastChunk = chunk;
+        lastUnit = unit;
+        lastUnits = units;
         return chunk;
       }
       index.lower(number, ChunkIndex.code(chunk.runs.bound()));
     }
+    lastChunk = null;
     return null;
   }
 
   private void give(Chunk chunk, int unit, int count) {
     int units = Chunk.units(count);
-    index.raise(chunk.number, ChunkIndex.code(chunk.runs.give(unit, units)));
     free += (long) units * Chunk.UNIT;
+    if (chunk == lastChunk && unit == lastUnit && units == lastUnits) {
+      lastIsFree = true;
+      return;
+    }
+    settle();
+    giveBack(chunk, unit, units);
+  }
+
+  private void giveBack(Chunk chunk, int unit, int units) {
+    index.raise(chunk.number, ChunkIndex.code(chunk.runs.give(unit, units)));
+  }
+
+  /** Tells the chunk of the run found last if it is free, and forgets that run. */
+  private void settle() {
+    Chunk chunk = lastChunk;
+    if (lastIsFree && chunk != null) {
+      giveBack(chunk, lastUnit, lastUnits);
+    }
+    lastIsFree = false;
+    lastChunk = null;
   }
 
   /** Adds the next chunk; answers why there is no memory for it, or null. */
   private @Nullable RuntimeException grow() {
+    settle();
     int pages =
         (int)
             Math.min(
@@ -334,6 +381,7 @@ public final class PblePool implements AutoCloseable {
 
   /** Gives the newest chunk, which is free, back to the cache. */
   private void dropNewest() {
+    settle();
     Chunk chunk = chunks.getLast();
     cache.release(chunk.extent);
     chunks.removeLast();

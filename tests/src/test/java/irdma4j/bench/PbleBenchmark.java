@@ -41,6 +41,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 public class PbleBenchmark {
   private static final int LEAF = 512;
+  private static final int RING = 8;
 
   /** PBLEs of a request. */
   @Param({"1", "100", "512", "1024", "100000"})
@@ -61,6 +62,8 @@ public class PbleBenchmark {
   private HostMemoryCache cache;
   private PblePool pool;
   private PbleAllocation list;
+  private PbleAllocation[] ring;
+  private int oldest;
   private MemorySegment iovas;
   private PageList pages;
 
@@ -100,8 +103,22 @@ public class PbleBenchmark {
       default -> throw new IllegalArgumentException(occupancy);
     }
     list = pool.allocate(count, PbleLevels.ANY);
+    ring = fillRing();
     iovas = Arena.ofAuto().allocate(count * 8L, 4096);
     pages = page -> page << 12;
+  }
+
+  private PbleAllocation[] fillRing() {
+    List<PbleAllocation> granted = new ArrayList<>();
+    try {
+      while (granted.size() < RING) {
+        granted.add(pool.allocate(count, PbleLevels.ANY));
+      }
+    } catch (PbleException full) {
+      // Fewer must do. One is freed, so that the next request has room.
+      pool.free(granted.isEmpty() ? list : granted.removeLast());
+    }
+    return granted.toArray(PbleAllocation[]::new);
   }
 
   /** Gives everything back. */
@@ -118,6 +135,23 @@ public class PbleBenchmark {
     PbleAllocation allocation = pool.allocate(count, PbleLevels.ANY);
     int index = allocation.firstIndex();
     pool.free(allocation);
+    return index;
+  }
+
+  /**
+   * Takes PBLEs and gives the oldest of some others back: the pool has always changed meanwhile.
+   */
+  @Benchmark
+  public int getAndFreeOldest() {
+    PbleAllocation allocation = pool.allocate(count, PbleLevels.ANY);
+    int index = allocation.firstIndex();
+    if (ring.length == 0) {
+      pool.free(allocation);
+      return index;
+    }
+    pool.free(ring[oldest]);
+    ring[oldest] = allocation;
+    oldest = oldest + 1 == ring.length ? 0 : oldest + 1;
     return index;
   }
 
