@@ -4,6 +4,7 @@ module irdma4j.tests {
   requires transitive irdma4j.uapi;
   requires transitive irdma4j.hmc;
   requires transitive irdma4j.pble;
+  requires irdma4j.simulator;
   requires static transitive net.jqwik.api;
 
   exports irdma4j.tests;

@@ -1,5 +1,6 @@
 package irdma4j.tests;
 
+import irdma4j.hwregs.LittleEndian;
 import irdma4j.uapi.Bar;
 import irdma4j.uapi.ConfigSpace;
 import irdma4j.uapi.DeviceClock;
@@ -12,9 +13,11 @@ import irdma4j.uapi.PciFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A PCI function that has DMA memory and nothing else: no registers, no interrupts, no device.
@@ -24,8 +27,9 @@ import java.util.TreeMap;
  * what the caller wants if that is more. Scattered pages lie one after the other.
  *
  * <p>Any allocation can be made to fail ({@link #failAllocation}); what is not given back shows in
- * {@link #dmaUsage()}; memory that was given back can't be touched any more. Confined to the thread
- * that allocates.
+ * {@link #dmaUsage()}; memory that was given back can't be touched any more. Bytes are real from
+ * the first look at them, so memory that nobody looks at costs nothing. Confined to the thread that
+ * allocates.
  */
 public final class FakePciFunction implements PciFunction {
   /** Where IOVAs start. */
@@ -46,7 +50,14 @@ public final class FakePciFunction implements PciFunction {
    */
   public record DmaEvent(boolean allocated, long iova, long bytes) {}
 
-  private final TreeMap<Long, Memory> byIova = new TreeMap<>();
+  /** All allocations so far, by IOVA, which only grows; null once given back. */
+  private @Nullable Memory[] memories = new @Nullable Memory[16];
+
+  private long[] starts = new long[16];
+  private @Nullable Memory lastReached;
+  private int count;
+  private int open;
+  private long fingerprint;
   private final List<DmaEvent> events = new ArrayList<>();
   private long nextIova = FIRST_IOVA;
   private int countdown;
@@ -55,26 +66,38 @@ public final class FakePciFunction implements PciFunction {
   private boolean closed;
 
   private final class Memory implements DmaMemory {
-    private final Arena arena = Arena.ofConfined();
-    private final MemorySegment segment;
+    private final int number;
+    private final long bytes;
     private final long iova;
     private final DmaPlacement placement;
+    private @Nullable Arena arena;
+    private @Nullable MemorySegment segment;
     private boolean freed;
 
-    Memory(long bytes, long iova, DmaPlacement placement) {
-      this.segment = arena.allocate(bytes, PAGE);
+    Memory(int number, long bytes, long iova, DmaPlacement placement) {
+      this.number = number;
+      this.bytes = bytes;
       this.iova = iova;
       this.placement = placement;
     }
 
     @Override
     public MemorySegment segment() {
-      return segment;
+      MemorySegment made = segment;
+      if (made == null) {
+        if (freed) {
+          throw new IllegalStateException("the memory at 0x%x was given back".formatted(iova));
+        }
+        arena = Arena.ofConfined();
+        made = arena.allocate(bytes, PAGE);
+        segment = made;
+      }
+      return made;
     }
 
     @Override
     public long size() {
-      return segment.byteSize();
+      return bytes;
     }
 
     @Override
@@ -94,10 +117,15 @@ public final class FakePciFunction implements PciFunction {
     public void close() {
       if (!freed) {
         freed = true;
-        byIova.remove(iova);
-        current -= size();
-        events.add(new DmaEvent(false, iova, size()));
-        arena.close();
+        memories[number] = null;
+        open--;
+        fingerprint ^= mix(iova);
+        current -= bytes;
+        events.add(new DmaEvent(false, iova, bytes));
+        Arena made = arena;
+        if (made != null) {
+          made.close();
+        }
       }
     }
   }
@@ -121,12 +149,26 @@ public final class FakePciFunction implements PciFunction {
     long align = Math.max(alignment, Math.min(natural, MAX_ALIGNMENT));
     long iova = (nextIova + align - 1) & -align;
     nextIova = iova + size;
-    Memory memory = new Memory(size, iova, placement);
-    byIova.put(iova, memory);
+    if (count == starts.length) {
+      starts = Arrays.copyOf(starts, 2 * count);
+      memories = Arrays.copyOf(memories, 2 * count);
+    }
+    Memory memory = new Memory(count, size, iova, placement);
+    starts[count] = iova;
+    memories[count] = memory;
+    count++;
+    open++;
+    fingerprint ^= mix(iova);
     events.add(new DmaEvent(true, iova, size));
     current += size;
     peak = Math.max(peak, current);
     return memory;
+  }
+
+  /** Spreads an IOVA over all bits. */
+  private static long mix(long iova) {
+    long h = iova * 0x9e37_79b9_7f4a_7c15L;
+    return (h ^ (h >>> 32)) * 0xd6e8_feb8_6659_fd93L;
   }
 
   private static long powerOfTwo(long size) {
@@ -161,8 +203,25 @@ public final class FakePciFunction implements PciFunction {
   /** IOVA and size of each open allocation, by IOVA. */
   public Map<Long, Long> allocations() {
     Map<Long, Long> sizes = new TreeMap<>();
-    byIova.forEach((iova, memory) -> sizes.put(iova, memory.size()));
+    for (Memory memory : memories) {
+      if (memory != null) {
+        sizes.put(memory.iova, memory.bytes);
+      }
+    }
     return sizes;
+  }
+
+  /**
+   * A number that is the same as long as the same allocations are open, and another one, but for
+   * one case in 2⁶⁴, if they are not.
+   */
+  public long fingerprint() {
+    return fingerprint;
+  }
+
+  /** Whether the device may reach all bytes of a range. */
+  public boolean isMapped(long iova, long bytes) {
+    return covering(iova, bytes) != null;
   }
 
   /**
@@ -171,22 +230,57 @@ public final class FakePciFunction implements PciFunction {
    * @throws PciException if the range is not allocated as a whole: the IOMMU would refuse it
    */
   public MemorySegment deviceView(long iova, long bytes) {
-    Map.Entry<Long, Memory> entry = byIova.floorEntry(iova);
-    if (entry == null || iova + bytes > entry.getKey() + entry.getValue().size()) {
+    Memory memory = covering(iova, bytes);
+    if (memory == null) {
       throw new PciException("the device reached for 0x%x, which is not mapped".formatted(iova));
     }
-    return entry.getValue().segment().asSlice(iova - entry.getKey(), bytes);
+    return memory.segment().asSlice(iova - memory.iova, bytes);
+  }
+
+  /**
+   * The little-endian word that the device reads.
+   *
+   * @throws PciException if it is not allocated
+   */
+  public long deviceWord(long iova) {
+    Memory memory = covering(iova, Long.BYTES);
+    if (memory == null) {
+      throw new PciException("the device reached for 0x%x, which is not mapped".formatted(iova));
+    }
+    return LittleEndian.getLong(memory.segment(), iova - memory.iova);
+  }
+
+  private @Nullable Memory covering(long iova, long bytes) {
+    Memory last = lastReached;
+    if (last != null
+        && !last.freed
+        && iova >= last.iova
+        && iova - last.iova <= last.bytes - bytes) {
+      return last;
+    }
+    int found = Arrays.binarySearch(starts, 0, count, iova);
+    int number = found >= 0 ? found : -found - 2;
+    Memory memory = number < 0 ? null : memories[number];
+    if (memory == null || iova - memory.iova > memory.bytes - bytes) {
+      return null;
+    }
+    lastReached = memory;
+    return memory;
   }
 
   @Override
   public DmaUsage dmaUsage() {
-    return new DmaUsage(current, peak, byIova.size());
+    return new DmaUsage(current, peak, open);
   }
 
   @Override
   public void close() {
     closed = true;
-    List.copyOf(byIova.values()).forEach(Memory::close);
+    for (Memory memory : memories.clone()) {
+      if (memory != null) {
+        memory.close();
+      }
+    }
   }
 
   @Override

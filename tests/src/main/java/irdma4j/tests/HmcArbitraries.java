@@ -11,6 +11,7 @@ import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Tuple;
 
 /** Things to try allocators with. */
 public final class HmcArbitraries {
@@ -160,11 +161,11 @@ public final class HmcArbitraries {
 
   /** Sizes of page lists: around the unit, around the leaf, and long. */
   public static Arbitrary<Integer> pbleCounts() {
-    return Arbitraries.oneOf(
-        Arbitraries.integers().between(1, 17),
-        Arbitraries.integers().between(1, 600),
-        Arbitraries.of(511, 512, 513, 1023, 1024, 1025, 1536, 4096),
-        Arbitraries.integers().between(1, 20_000),
-        Arbitraries.integers().between(1, 300_000));
+    return Arbitraries.frequencyOf(
+        Tuple.of(6, Arbitraries.integers().between(1, 17)),
+        Tuple.of(6, Arbitraries.integers().between(1, 600)),
+        Tuple.of(6, Arbitraries.of(511, 512, 513, 1023, 1024, 1025, 1536, 4096)),
+        Tuple.of(4, Arbitraries.integers().between(1, 20_000)),
+        Tuple.of(1, Arbitraries.integers().between(1, 300_000)));
   }
 }

@@ -1,27 +1,23 @@
 package irdma4j.tests;
 
-import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hmc.SegmentProgrammer;
 import irdma4j.hmc.SegmentUpdate;
-import irdma4j.hwregs.LittleEndian;
-import irdma4j.hwregs.PageDescriptorEntry;
+import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.SegmentDescriptor;
+import irdma4j.simulator.FpmWalk;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The device's side of the Host Memory Cache: a table of segment descriptors, a cache of page
- * descriptors that forgets only what it is told to forget, and the walk from an FPM address to host
- * memory. It knows the layouts alone, not how {@link HostMemoryCache} keeps its books.
+ * The device's side of a function's Host Memory Cache: it obeys segment descriptors and
+ * invalidations, and finds what lies behind an FPM address by the simulator's own walk, which
+ * believes a page descriptor until it is told to forget it.
  *
  * <p>Any call can be made to fail ({@link #failCall}), once or for good.
  */
 public final class HmcDevice implements SegmentProgrammer {
-  private static final int PAGE = 4096;
-
   /** What a failing call throws. */
   public static final class Refused extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -32,16 +28,22 @@ public final class HmcDevice implements SegmentProgrammer {
   }
 
   private final FakePciFunction function;
+  private final FpmWalk walk;
   private final TreeMap<Integer, Long> table = new TreeMap<>();
-  private final Map<Long, Long> pageCache = new HashMap<>();
   private final List<List<SegmentUpdate>> updates = new ArrayList<>();
   private final List<Integer> invalidations = new ArrayList<>();
   private int countdown;
   private boolean forGood;
 
-  /** A device whose table is empty. */
-  public HmcDevice(FakePciFunction function) {
+  /**
+   * A device whose table is empty.
+   *
+   * @param function whose memory it reads
+   * @param segments how many segment descriptors it has
+   */
+  public HmcDevice(FakePciFunction function, long segments) {
     this.function = function;
+    walk = new FpmWalk(Math.toIntExact(segments), function::deviceWord);
   }
 
   /**
@@ -67,6 +69,7 @@ public final class HmcDevice implements SegmentProgrammer {
   public void updateSegments(List<SegmentUpdate> list) {
     boolean fails = fails();
     for (SegmentUpdate update : fails ? list.subList(0, list.size() / 2) : list) {
+      walk.update(update.command(), update.data());
       int index = (int) SegmentDescriptor.PMSDIDX.decode(update.command());
       if (SegmentDescriptor.PMSDVALID.isSet(update.data())) {
         table.put(index, update.data());
@@ -85,12 +88,12 @@ public final class HmcDevice implements SegmentProgrammer {
     if (fails()) {
       throw new Refused("PDINV");
     }
-    pageCache.remove(pageKey(segment, page));
+    walk.invalidate(
+        (int)
+            (Registers.PDINV_PMSDIDX.encode(segment)
+                | Registers.PDINV_PMSDPARTSEL.encode(1)
+                | Registers.PDINV_PMPDIDX.encode(page)));
     invalidations.add(page << 16 | segment);
-  }
-
-  private static long pageKey(int segment, int page) {
-    return segment * 512L + page;
   }
 
   /** Data words of the valid segment descriptors, by index. */
@@ -113,33 +116,17 @@ public final class HmcDevice implements SegmentProgrammer {
   }
 
   /**
-   * Where the device finds a byte of its FPM space, from its caches and host memory.
+   * Where the device finds a byte of its FPM space, from what it was told and host memory.
    *
-   * @return the IOVA, or 0 if a descriptor on the way is not valid
+   * @return the IOVA, or 0 if there is none
    */
   public long translate(long fpmAddress) {
-    int segment = (int) (fpmAddress / HostMemoryCache.SEGMENT_SIZE);
-    long offset = fpmAddress % HostMemoryCache.SEGMENT_SIZE;
-    Long data = table.get(segment);
-    if (data == null) {
-      return 0;
-    }
-    long address = data & SegmentDescriptor.PMSDDATA.mask();
-    if (SegmentDescriptor.PMSDTYPE.isSet(data)) {
-      return address + offset;
-    }
-    int page = (int) (offset / PAGE);
-    long descriptor =
-        pageCache.computeIfAbsent(
-            pageKey(segment, page),
-            key -> LittleEndian.getLong(function.deviceView(address + page * 8L, 8), 0));
-    return PageDescriptorEntry.VALID.isSet(descriptor)
-        ? (descriptor & PageDescriptorEntry.ADDRESS.mask()) + offset % PAGE
-        : 0;
+    long iova = walk.translate(fpmAddress);
+    return iova == FpmWalk.FAULT ? 0 : iova;
   }
 
   /** Reads a word of the FPM space as the device does. */
   public long read(long fpmAddress) {
-    return LittleEndian.getLong(function.deviceView(translate(fpmAddress), 8), 0);
+    return function.deviceWord(translate(fpmAddress));
   }
 }

@@ -7,13 +7,11 @@ import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hmc.SegmentType;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.uapi.PciException;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Runs a sequence of actions on a subject and holds it, after each, to a model that knows only
@@ -34,16 +32,25 @@ public final class HmcTrial {
   private static final int PAGES = 512;
 
   private final FakePciFunction function = new FakePciFunction();
-  private final HmcDevice device = new HmcDevice(function);
+  private final HmcDevice device;
   private final HmcLayout layout;
   private final SegmentType type;
   private final HmcSubject subject;
   private final List<HmcObject> kinds;
   private final EnumMap<HmcObject, BitSet> existing = new EnumMap<>(HmcObject.class);
 
+  /** The number of the current check. */
+  private int checks;
+
+  /** For each page of host memory, the check that last found it, and where. */
+  private int[] seenIn = new int[1024];
+
+  private long[] seenAt = new long[1024];
+
   private HmcTrial(HmcLayout layout, SegmentType type, HmcSubject.Factory factory) {
     this.layout = layout;
     this.type = type;
+    device = new HmcDevice(function, layout.segments());
     kinds = List.copyOf(layout.areas().keySet());
     for (HmcObject kind : kinds) {
       existing.put(kind, new BitSet());
@@ -115,18 +122,17 @@ public final class HmcTrial {
 
   /** Whether the operation was done; if not, a failure was wanted and nothing has changed. */
   private boolean attempt(Runnable operation, String name) {
-    Map<Long, Long> memory = function.allocations();
+    long memory = function.fingerprint();
     Map<Integer, Long> table = device.table();
     try {
       operation.run();
       return true;
     } catch (PciException | HmcDevice.Refused wanted) {
       unless(
-          memory.equals(function.allocations()),
-          "%s failed and left %s of %s",
+          memory == function.fingerprint(),
+          "%s failed and left or took memory; there is %s",
           name,
-          function.allocations(),
-          memory);
+          function.allocations());
       unless(table.equals(device.table()), "%s failed and changed the table", name);
       return false;
     } catch (RuntimeException e) {
@@ -146,51 +152,68 @@ public final class HmcTrial {
   }
 
   private void check() {
-    Map<Integer, BitSet> pages = usedPages();
-    unless(
-        new TreeSet<>(pages.keySet()).equals(new TreeSet<>(device.table().keySet())),
-        "objects lie in segments %s, the device has %s",
-        pages.keySet(),
-        device.table().keySet());
+    BitSet used = usedPages();
+    Map<Integer, Long> table = device.table();
+    checks++;
     long bytes = 0;
-    Map<Long, Long> fpmByIova = new HashMap<>();
-    for (Map.Entry<Integer, BitSet> entry : pages.entrySet()) {
-      long base = entry.getKey() * HostMemoryCache.SEGMENT_SIZE;
-      bytes +=
-          type == SegmentType.DIRECT
-              ? HostMemoryCache.SEGMENT_SIZE
-              : (1L + entry.getValue().cardinality()) * PAGE;
-      for (int page = 0; page < PAGES; page++) {
-        checkPage(base + (long) page * PAGE, entry.getValue().get(page), fpmByIova);
+    int segments = 0;
+    for (int segment = 0; segment < layout.segments(); segment++) {
+      int first = segment * PAGES;
+      int page = used.nextSetBit(first);
+      boolean needed = page >= 0 && page < first + PAGES;
+      unless(
+          needed == table.containsKey(segment),
+          needed
+              ? "objects lie in segment %d, and the device has no descriptor of it"
+              : "nothing lies in segment %d, and the device has a descriptor of it",
+          segment);
+      if (needed) {
+        segments++;
+        bytes += checkSegment(first, used);
       }
     }
+    unless(segments == table.size(), "the device has segments %s", table.keySet());
     long allocated = function.dmaUsage().currentBytes();
     unless(bytes == allocated, "%d bytes are allocated, %d are needed", allocated, bytes);
   }
 
-  private void checkPage(long address, boolean used, Map<Long, Long> fpmByIova) {
-    long iova = device.translate(address);
-    if (!used) {
-      unless(
-          type == SegmentType.DIRECT || iova == 0,
-          "nothing lies at 0x%x, and the device still finds 0x%x there",
-          address,
-          iova);
-      return;
+  /** Checks each page; answers how many bytes the segment needs. */
+  private long checkSegment(int first, BitSet used) {
+    long bytes = type == SegmentType.DIRECT ? HostMemoryCache.SEGMENT_SIZE : PAGE;
+    for (int page = first; page < first + PAGES; page++) {
+      long address = (long) page * PAGE;
+      long iova = device.translate(address);
+      if (used.get(page)) {
+        checkUsed(address, iova);
+        bytes += type == SegmentType.PAGED ? PAGE : 0;
+      } else if (type == SegmentType.PAGED && iova != 0) {
+        throw new Violation(
+            "nothing lies at 0x%x, and the device still finds 0x%x there".formatted(address, iova));
+      }
     }
-    unless(iova != 0, "the device finds nothing at 0x%x", address);
-    try {
-      function.deviceView(iova, PAGE);
-    } catch (PciException e) {
-      throw new Violation("at 0x%x the device finds 0x%x".formatted(address, iova), e);
-    }
-    Long other = fpmByIova.put(iova, address);
-    unless(other == null, "0x%x is behind both 0x%x and 0x%x", iova, address, other);
+    return bytes;
   }
 
-  /** The pages in which an object lies, by segment. */
-  private Map<Integer, BitSet> usedPages() {
-    TreeMap<Integer, BitSet> used = new TreeMap<>();
+  private void checkUsed(long address, long iova) {
+    if (iova == 0 || !function.isMapped(iova, PAGE)) {
+      throw new Violation("at 0x%x the device finds 0x%x".formatted(address, iova));
+    }
+    int place = (int) ((iova - FakePciFunction.FIRST_IOVA) / PAGE);
+    if (place >= seenIn.length) {
+      seenIn = Arrays.copyOf(seenIn, 2 * place);
+      seenAt = Arrays.copyOf(seenAt, 2 * place);
+    }
+    if (seenIn[place] == checks) {
+      throw new Violation(
+          "0x%x is behind both 0x%x and 0x%x".formatted(iova, address, seenAt[place]));
+    }
+    seenIn[place] = checks;
+    seenAt[place] = address;
+  }
+
+  /** The pages in which an object lies. */
+  private BitSet usedPages() {
+    BitSet used = new BitSet();
     existing.forEach(
         (kind, exists) -> {
           HmcLayout.Area area = layout.of(kind);
@@ -198,10 +221,7 @@ public final class HmcTrial {
             int to = exists.nextClearBit(from);
             long first = (area.base() + from * area.size()) / PAGE;
             long last = (area.base() + to * area.size() - 1) / PAGE;
-            for (long page = first; page <= last; page++) {
-              used.computeIfAbsent((int) (page / PAGES), segment -> new BitSet())
-                  .set((int) (page % PAGES));
-            }
+            used.set((int) first, (int) last + 1);
             from = exists.nextSetBit(to);
           }
         });

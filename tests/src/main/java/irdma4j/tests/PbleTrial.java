@@ -39,7 +39,7 @@ public final class PbleTrial {
   }
 
   private final FakePciFunction function = new FakePciFunction();
-  private final HmcDevice device = new HmcDevice(function);
+  private final HmcDevice device;
   private final HmcLayout.Area area;
   private final PbleSubject subject;
   private final boolean keepsGrowth;
@@ -52,6 +52,7 @@ public final class PbleTrial {
 
   private PbleTrial(
       HmcLayout layout, SegmentType type, PbleSubject.Factory factory, boolean keepsGrowth) {
+    device = new HmcDevice(function, layout.segments());
     area = layout.of(HmcObject.PBLE);
     this.keepsGrowth = keepsGrowth;
     subject = factory.open(function, device, layout, type);
@@ -107,7 +108,7 @@ public final class PbleTrial {
   }
 
   private void get(int count, PbleLevels levels) {
-    Map<Long, Long> memory = function.allocations();
+    long memory = function.fingerprint();
     Map<Integer, Long> table = device.table();
     long backed = subject.backed();
     PbleSubject.Grant grant;
@@ -116,7 +117,7 @@ public final class PbleTrial {
     } catch (RuntimeException refused) {
       if (!keepsGrowth && refused.getSuppressed().length == 0) {
         unless(
-            memory.equals(function.allocations())
+            memory == function.fingerprint()
                 && table.equals(device.table())
                 && backed == subject.backed(),
             "%d PBLEs were refused (%s), and something has changed",

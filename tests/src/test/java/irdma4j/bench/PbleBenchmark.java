@@ -75,7 +75,10 @@ public class PbleBenchmark {
     areas.put(HmcObject.PBLE, new HmcLayout.Area(0, chunks * 262144L, 8));
     cache =
         new HostMemoryCache(
-            function, new HmcDevice(function), new HmcLayout(areas, chunks), SegmentType.DIRECT);
+            function,
+            new HmcDevice(function, chunks),
+            new HmcLayout(areas, chunks),
+            SegmentType.DIRECT);
     pool = new PblePool(cache, PblePool.WHOLE_SEGMENT);
     switch (occupancy) {
       case "empty" -> {}

@@ -30,7 +30,7 @@ class FpmMapProperties {
     Random random = new Random(seed);
     FakePciFunction function = new FakePciFunction();
     try (HostMemoryCache cache =
-        new HostMemoryCache(function, new HmcDevice(function), layout, type)) {
+        new HostMemoryCache(function, new HmcDevice(function, layout.segments()), layout, type)) {
       for (HmcObject kind : layout.areas().keySet()) {
         long count = layout.of(kind).count();
         long first = random.nextLong(count);

@@ -8,9 +8,11 @@ import java.util.List;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 
 /** The Host Memory Cache under random object traffic. */
+@PropertyDefaults(tries = 10_000)
 class HmcProperties {
   /**
    * Fails if a segment or page goes before its last user or stays after it, if a page is backed

@@ -15,11 +15,13 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 
 /** The sizing policies on all sorts of cards. */
+@PropertyDefaults(tries = 10_000)
 class HmcSizingProperties {
   private static Optional<HmcPlan> fit(FpmLimits limits, long wanted, boolean iwarpOnly) {
     try {

@@ -194,7 +194,7 @@ final class HmcVectorsTest {
   /** The segments and pages that a kind's objects touch, and the first beyond. */
   private static void assertRange(Json range, HmcLayout layout, HmcObject kind) {
     FakePciFunction function = new FakePciFunction();
-    HmcDevice device = new HmcDevice(function);
+    HmcDevice device = new HmcDevice(function, layout.segments());
     try (HostMemoryCache cache =
         new HostMemoryCache(function, device, layout, SegmentType.DIRECT)) {
       FpmLocation first = cache.locate(layout.of(kind).base());
@@ -211,7 +211,7 @@ final class HmcVectorsTest {
   /** The cache of a case, after the steps before it. */
   private static final class Replay implements AutoCloseable {
     final FakePciFunction function = new FakePciFunction();
-    final HmcDevice device = new HmcDevice(function);
+    final HmcDevice device;
     final HmcLayout layout;
     final HostMemoryCache cache;
 
@@ -219,6 +219,7 @@ final class HmcVectorsTest {
       FpmLimits limits = FpmLimits.parse(words(in.bytes("query_buf")));
       layout = Firmware.layout(plan(in, limits), limits, in.number("fw_order") == 0);
       function.startAt(RecordedEvents.FIRST_OBJECT_IOVA);
+      device = new HmcDevice(function, layout.segments());
       cache =
           new HostMemoryCache(function, device, layout, SegmentType.valueOf(in.text("sd_type")));
     }
@@ -269,7 +270,7 @@ final class HmcVectorsTest {
     EnumMap<HmcObject, HmcLayout.Area> areas = new EnumMap<>(HmcObject.class);
     areas.put(HmcObject.QP, new HmcLayout.Area(0, in.number("obj_cnt"), 512));
     FakePciFunction function = new FakePciFunction();
-    HmcDevice device = new HmcDevice(function);
+    HmcDevice device = new HmcDevice(function, 4);
     function.startAt(RecordedEvents.FIRST_OBJECT_IOVA);
     try (HostMemoryCache cache =
         new HostMemoryCache(function, device, new HmcLayout(areas, 4), SegmentType.DIRECT)) {

@@ -11,10 +11,12 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 
 /** Free space against a bitmap that is searched bit by bit. */
+@PropertyDefaults(tries = 10_000)
 class FreeRunsProperties {
   /** Takes a run of a size, or gives back a part of what is taken. */
   record Step(boolean take, int size, int which) {}

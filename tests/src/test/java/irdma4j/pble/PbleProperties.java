@@ -11,9 +11,11 @@ import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 
 /** The PBLE pool under random traffic. */
+@PropertyDefaults(tries = 10_000)
 class PbleProperties {
   /**
    * Fails if runs overlap or leave the area, if a root and its leaves disagree, if the device reads

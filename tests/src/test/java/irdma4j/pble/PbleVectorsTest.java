@@ -46,7 +46,7 @@ final class PbleVectorsTest {
   /** A function with a PBLE area and, before it, queue pairs that share its first segment. */
   private static final class Fixture implements AutoCloseable {
     final FakePciFunction function = new FakePciFunction();
-    final HmcDevice device = new HmcDevice(function);
+    final HmcDevice device;
     final HostMemoryCache cache;
 
     Fixture(long base, long count, long segments, SegmentType type) {
@@ -54,6 +54,7 @@ final class PbleVectorsTest {
       areas.put(HmcObject.QP, new HmcLayout.Area(0, base / 512, 512));
       areas.put(HmcObject.PBLE, new HmcLayout.Area(base, count, 8));
       function.startAt(RecordedEvents.FIRST_OBJECT_IOVA);
+      device = new HmcDevice(function, segments);
       cache = new HostMemoryCache(function, device, new HmcLayout(areas, segments), type);
     }
 

@@ -276,17 +276,7 @@ final class ControlOperations {
   }
 
   private ControlStatus writeSegment(int command, long data) {
-    long word = Integer.toUnsignedLong(command);
-    boolean known =
-        SegmentDescriptor.PMSDWR.isSet(word)
-            && (word
-                    & ~(SegmentDescriptor.PMSDWR.mask()
-                        | SegmentDescriptor.PMSDIDX.mask()
-                        | SegmentDescriptor.PMSDPARTSEL.mask()))
-                == 0;
-    return known && hmc.writeSegment((int) SegmentDescriptor.PMSDIDX.decode(word), data)
-        ? ControlStatus.OK
-        : ControlStatus.BAD_PARAMETER;
+    return hmc.update(command, data) ? ControlStatus.OK : ControlStatus.BAD_PARAMETER;
   }
 
   private ControlStatus queryFeatures(QueryRdmaFeatures c) {

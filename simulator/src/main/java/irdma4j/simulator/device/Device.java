@@ -244,8 +244,7 @@ public final class Device implements DeviceServices {
             Math.max(0, asyncQueue.outstanding - Integer.toUnsignedLong(value));
       }
     } else if (offset == PDINV) {
-      hmc.invalidatePage(
-          (int) Registers.PDINV_PMSDIDX.decode(value), (int) Registers.PDINV_PMPDIDX.decode(value));
+      hmc.invalidate(value);
     } else {
       otherWritten(offset, value);
     }

@@ -2,6 +2,7 @@ package irdma4j.simulator.device;
 
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PageDescriptorEntry;
+import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.SegmentDescriptor;
 import irdma4j.simulator.CardProfile;
 import java.util.Arrays;
@@ -20,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * paged segment are in host memory; the device reads one when it needs it, valid or not, and
  * believes it until PFHMC_PDINV names it or its segment descriptor is written again.
  */
-final class HmcWalk {
+public final class HmcWalk {
   /** The answer of {@link #translate} if there is no memory behind an address. */
-  static final long FAULT = -1;
+  public static final long FAULT = -1;
 
   /** More than the highest id of an HMC object. */
   static final int IDS = 32;
@@ -31,7 +32,7 @@ final class HmcWalk {
   private static final int SEGMENT_BITS = 21;
   private static final long UNKNOWN = -1;
 
-  private final Iommu iommu;
+  private final HostWords host;
   private final long[] segments;
   private final long[] @Nullable [] pages;
   private final int[] objectBytes = new int[IDS];
@@ -43,10 +44,20 @@ final class HmcWalk {
   private long pbleBase;
   private long pbleCount;
 
-  HmcWalk(Iommu iommu, CardProfile profile) {
-    this.iommu = iommu;
-    this.segments = new long[profile.maxSegments()];
-    this.pages = new long[profile.maxSegments()][];
+  /**
+   * A walk of a function without objects.
+   *
+   * @param host where page descriptors and PBLEs are read
+   * @param segments how many segment descriptors the function has
+   */
+  public HmcWalk(HostWords host, int segments) {
+    this.host = host;
+    this.segments = new long[segments];
+    this.pages = new long[segments][];
+  }
+
+  HmcWalk(HostWords host, CardProfile profile) {
+    this(host, profile.maxSegments());
     for (HmcObject object : HmcObject.values()) {
       objectBytes[object.id()] = profile.objectBytes(object);
     }
@@ -70,6 +81,28 @@ final class HmcWalk {
   /** Bytes of an object's slot. */
   int bytes(HmcObject object) {
     return objectBytes[object.id()];
+  }
+
+  /**
+   * Obeys an entry of UPDATE_PE_SDS.
+   *
+   * @return false if the command is none that the device knows, or names no segment of it
+   */
+  public boolean update(int command, long data) {
+    long word = Integer.toUnsignedLong(command);
+    long known =
+        SegmentDescriptor.PMSDWR.mask()
+            | SegmentDescriptor.PMSDIDX.mask()
+            | SegmentDescriptor.PMSDPARTSEL.mask();
+    return SegmentDescriptor.PMSDWR.isSet(word)
+        && (word & ~known) == 0
+        && writeSegment((int) SegmentDescriptor.PMSDIDX.decode(word), data);
+  }
+
+  /** Obeys a write to PFHMC_PDINV. */
+  public void invalidate(int value) {
+    invalidatePage(
+        (int) Registers.PDINV_PMSDIDX.decode(value), (int) Registers.PDINV_PMPDIDX.decode(value));
   }
 
   /** Writes a segment descriptor; the device forgets what it knew of its pages. */
@@ -107,13 +140,13 @@ final class HmcWalk {
     if (iova == FAULT) {
       return FAULT;
     }
-    long faultsBefore = iommu.faults();
-    long entry = iommu.readWord(iova);
-    return iommu.faults() == faultsBefore ? entry : fault();
+    long faultsBefore = host.faults();
+    long entry = host.readWord(iova);
+    return host.faults() == faultsBefore ? entry : fault();
   }
 
   /** The IOVA behind an FPM address, or {@link #FAULT}. */
-  long translate(long address) {
+  public long translate(long address) {
     long segment = address >>> SEGMENT_BITS;
     if (segment >= segments.length) {
       return fault();
@@ -171,7 +204,7 @@ final class HmcWalk {
       return entry;
     }
     misses++;
-    entry = iommu.readWord(table + (long) page * PageDescriptorEntry.SIZE);
+    entry = host.readWord(table + (long) page * PageDescriptorEntry.SIZE);
     known[page] = entry;
     return entry;
   }

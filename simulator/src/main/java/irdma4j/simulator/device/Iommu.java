@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * device learns of an address only through memory or a register written after it; {@link #unmap}
  * runs where the engine does not.
  */
-public final class Iommu {
+public final class Iommu implements HostWords {
   /** The lowest IOVA that can be mapped. */
   public static final long BASE = 0x10_0000_0000L;
 
@@ -94,7 +94,7 @@ public final class Iommu {
     return faultWasWrite;
   }
 
-  /** How many accesses were refused so far. */
+  @Override
   public long faults() {
     return counters.dmaFaults;
   }
@@ -151,7 +151,7 @@ public final class Iommu {
     return true;
   }
 
-  /** Reads an aligned 64-bit word with acquire order; 0 after a fault. */
+  @Override
   public long readWord(long iova) {
     Leaf leaf = leafOf(iova);
     int index = (int) (iova >>> 12) & (LEAF - 1);
