@@ -58,7 +58,7 @@ class PbleOrderProperties {
     areas.put(HmcObject.PBLE, new HmcLayout.Area(0, PBLES, 8));
     HostMemoryCache cache =
         new HostMemoryCache(
-            function, new HmcDevice(function), new HmcLayout(areas, 8), SegmentType.PAGED);
+            function, new HmcDevice(function, 8), new HmcLayout(areas, 8), SegmentType.PAGED);
     try (function;
         cache;
         PblePool pool = new PblePool(cache, chunkPages)) {
