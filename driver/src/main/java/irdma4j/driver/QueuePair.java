@@ -98,7 +98,7 @@ public final class QueuePair implements AutoCloseable {
     core.require(QueuePairState.INIT, "a path to a peer");
     releaseArp();
     arp = core.device().arp().resolve(peer.remoteGid(), peer.remoteMac());
-    core.useQueueSet(QualityOfService.priority(peer.trafficClass()));
+    core.useQueueSetOf(peer.trafficClass());
     path = peer;
     writeContext();
     core.enterReadyToReceive();

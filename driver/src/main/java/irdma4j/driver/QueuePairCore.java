@@ -123,6 +123,14 @@ final class QueuePairCore {
     }
   }
 
+  /** As {@link #useQueueSet}, by the user priority of a type of service or traffic class. */
+  void useQueueSetOf(int typeOfService) {
+    QualityOfService quality = device.config().qualityOfService();
+    if (quality != null) {
+      useQueueSet(quality.priority(typeOfService));
+    }
+  }
+
   /** Sends by the queue set of a user priority from the next context that is written on. */
   void useQueueSet(int wanted) {
     WorkScheduler scheduler = device.workScheduler();

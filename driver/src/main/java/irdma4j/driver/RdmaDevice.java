@@ -359,6 +359,10 @@ public final class RdmaDevice implements AutoCloseable {
     if (quality == null) {
       return "the device's own";
     }
+    UserPriorityMap map = quality.priorityMap();
+    if (map != null) {
+      control().execute(map.operation(config.hmcFunction()));
+    }
     workScheduler = new WorkScheduler(control(), quality);
     return "one for each traffic class in use";
   }

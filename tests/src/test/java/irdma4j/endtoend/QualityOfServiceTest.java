@@ -1,6 +1,7 @@
 package irdma4j.endtoend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.driver.CompletionQueue;
@@ -13,8 +14,10 @@ import irdma4j.driver.QueueSets;
 import irdma4j.driver.RcPath;
 import irdma4j.driver.RdmaDevice;
 import irdma4j.driver.StageListener;
+import irdma4j.driver.UserPriorityMap;
 import irdma4j.simulator.Simulation;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +70,78 @@ class QualityOfServiceTest {
       assertEquals(List.of("+0", "+3", "-3", "-0", "+3", "-3"), told);
       assertEquals(0, simulation.function(0).dmaUsage().currentBytes());
     }
+  }
+
+  /** Fails if the DSCP is not the upper six bits, or the other rule is still asked. */
+  @Test
+  void theDscpChoosesTheQueueSet() {
+    List<String> told = new ArrayList<>();
+    QueueSets queueSets =
+        new QueueSets() {
+          @Override
+          public void register(int vsi, int trafficClass, int handle) {
+            told.add("+" + trafficClass);
+          }
+
+          @Override
+          public void unregister(int vsi, int trafficClass, int handle) {}
+        };
+    List<Integer> byDscp = new ArrayList<>(Collections.nCopies(64, 0));
+    byDscp.set(46, 5);
+    QualityOfService quality =
+        new QualityOfService(
+                VSI, List.of(0, 1, 2, 3, 4, 7, 6, 5), Collections.nCopies(8, 1), queueSets)
+            .withPriorityOfDscp(byDscp);
+    try (Simulation simulation = Simulation.builder().functions(1).seed(1).stepped().build();
+        RdmaDevice device =
+            RdmaDevice.open(
+                simulation.function(0),
+                DeviceConfig.defaults().withQueuePairs(16).withQualityOfService(quality),
+                StageListener.none())) {
+      ProtectionDomain domain = device.allocateProtectionDomain();
+      CompletionQueue queue = device.createCompletionQueue(64);
+      connected(device, domain, queue, 46 << 2 | 1);
+      assertEquals(List.of("+7"), told);
+      connected(device, domain, queue, 45 << 2 | 3);
+      assertEquals(List.of("+7", "+0"), told);
+    }
+  }
+
+  @Test
+  void theMapOfUserPrioritiesIsGivenToTheDevice() {
+    QualityOfService plain = QualityOfService.single(VSI);
+    List<Integer> map = List.of(7, 6, 5, 4, 3, 2, 1, 0);
+    QualityOfService mapped = plain.withPriorityMap(new UserPriorityMap(map, true, 6));
+    assertEquals(operations(plain) + 1, operations(mapped));
+  }
+
+  private static long operations(QualityOfService quality) {
+    try (Simulation simulation = Simulation.builder().functions(1).seed(1).stepped().build();
+        RdmaDevice device =
+            RdmaDevice.open(
+                simulation.function(0),
+                DeviceConfig.defaults().withQueuePairs(16).withQualityOfService(quality),
+                StageListener.none())) {
+      return device.usage().controlOperations();
+    }
+  }
+
+  @Test
+  void whatDoesNotFitIsRefused() {
+    QualityOfService plain = QualityOfService.single(VSI);
+    for (List<Integer> wrong :
+        List.of(Collections.nCopies(63, 0), Collections.nCopies(64, 8), List.of(0))) {
+      assertThrows(IllegalArgumentException.class, () -> plain.withPriorityOfDscp(wrong));
+    }
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new UserPriorityMap(Collections.nCopies(8, 8), false, 0));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new UserPriorityMap(Collections.nCopies(7, 0), false, 0));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new UserPriorityMap(Collections.nCopies(8, 0), false, 64));
   }
 
   private static QueuePair connected(
