@@ -73,8 +73,12 @@ final class RdmaPair implements AutoCloseable {
   final Side b;
 
   RdmaPair(long seed, double lossPercent, int mtu) {
-    simulation =
-        Simulation.builder().functions(2).seed(seed).stepped().lossPercent(lossPercent).build();
+    this(Simulation.builder().seed(seed).lossPercent(lossPercent), seed, mtu);
+  }
+
+  /** Devices on a simulation that the test has described. */
+  RdmaPair(Simulation.Builder described, long seed, int mtu) {
+    simulation = described.functions(2).stepped().build();
     DeviceConfig config =
         DeviceConfig.defaults().withQueuePairs(8).withSeed(seed).withPbleChunkPages(2);
     a = new Side(simulation, 0, config.withMacAddress(0x0200_0000_000aL));

@@ -75,6 +75,7 @@ final class ControlOperations {
   private final CardProfile profile;
   private final NetworkTables network;
   private final SchedulerTables scheduler = new SchedulerTables();
+  private final StatisticsInstances statistics = new StatisticsInstances();
   private final MemorySegment buffer = Arena.ofAuto().allocate(4096, 64);
   private final Map<Integer, QueuePairState> queuePairs = new HashMap<>();
   private int returnValue;
@@ -91,11 +92,16 @@ final class ControlOperations {
     queuePairs.clear();
     network.reset();
     scheduler.reset();
+    statistics.reset();
   }
 
   /** What the last operation returns in its completion. */
   int returnValue() {
     return returnValue;
+  }
+
+  StatisticsInstances statistics() {
+    return statistics;
   }
 
   NetworkTables network() {
@@ -137,7 +143,7 @@ final class ControlOperations {
       case ManageMulticastGroup c -> network.multicast().manage(c);
       case ManageApbvt c -> network.managePort(c);
       case ManageQuadHash c -> network.manageHash(c);
-      case ManageStats c -> returning(scheduler.manageStats(c));
+      case ManageStats c -> manageStats(c);
       case ManageWorkSchedNode c -> returning(scheduler.manageNode(c));
       case ManagePushPage c -> returning(scheduler.managePushPage(c));
       case ManageHmcFunctionTable c -> returning(scheduler.manageFunction(c));
@@ -665,11 +671,24 @@ final class ControlOperations {
 
   // Statistics.
 
+  private ControlStatus manageStats(ManageStats c) {
+    if (!c.allocate()) {
+      return statistics.free(c);
+    }
+    int index = statistics.take();
+    if (index < 0) {
+      return ControlStatus.TABLE_FULL;
+    }
+    returnValue = index;
+    return ControlStatus.OK;
+  }
+
   private ControlStatus gatherStats(GatherStats c) {
-    if (c.useInstance() && !scheduler.hasStats(c.instance())) {
+    TrafficCounts counts = c.useInstance() ? statistics.counts(c.instance()) : statistics.sums();
+    if (counts == null) {
       return ControlStatus.NO_SUCH_OBJECT;
     }
-    device.traffic().store(buffer);
+    counts.store(buffer);
     return write(c.bufferAddress(), TrafficCounts.BYTES);
   }
 

@@ -65,7 +65,6 @@ public final class Device implements DeviceServices {
   private final ControlOperations operations;
   private final ControlQueue control;
   private final QueueEngine queues;
-  private final TrafficCounts traffic = new TrafficCounts();
   private final EventRing.@Nullable Completion[] eventQueues;
   private @Nullable CompletionQueue[] completionQueues = new @Nullable CompletionQueue[64];
   private EventRing.@Nullable Asynchronous asyncQueue;
@@ -213,7 +212,6 @@ public final class Device implements DeviceServices {
   public void receive(MemorySegment frame, int bytes) {
     counters.framesReceived++;
     counters.bytesReceived += bytes;
-    traffic.received(frame, bytes);
     if (RoceFrame.isRoce(frame, bytes)) {
       queues.receive(frame, bytes);
     } else {
@@ -539,7 +537,6 @@ public final class Device implements DeviceServices {
   public void transmit(MemorySegment frame, int bytes) {
     counters.framesSent++;
     counters.bytesSent += bytes;
-    traffic.sent(frame, bytes);
     environment.transmit(frame, bytes);
   }
 
@@ -574,9 +571,9 @@ public final class Device implements DeviceServices {
     setPortMac(burnedInMac);
   }
 
-  /** Traffic by IP version. */
-  TrafficCounts traffic() {
-    return traffic;
+  @Override
+  public TrafficCounts traffic(int instance) {
+    return operations.statistics().of(instance);
   }
 
   QueueEngine queueEngine() {

@@ -176,6 +176,15 @@ public interface DeviceServices {
   /** Asks for {@link QueueEngine#timer(long)} at or after a time of {@link #now()}. */
   void requestTimer(long atNanos);
 
+  /**
+   * Where a queue pair counts its packets.
+   *
+   * @param instance its statistics instance, or a negative number if it has none
+   */
+  default TrafficCounts traffic(int instance) {
+    return new TrafficCounts();
+  }
+
   /** The function's counters. */
   DeviceCounters counters();
 }

@@ -2,21 +2,17 @@ package irdma4j.simulator.device;
 
 import irdma4j.hwregs.cqp.ManageHmcFunctionTable;
 import irdma4j.hwregs.cqp.ManagePushPage;
-import irdma4j.hwregs.cqp.ManageStats;
 import irdma4j.hwregs.cqp.ManageWorkSchedNode;
 import irdma4j.hwregs.cqp.SetUserPriorityMap;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
  * The small tables that operations hand out entries of: nodes of the work scheduler, push pages,
- * statistics instances, HMC functions of virtual functions. They are kept; no traffic is scheduled
- * by them.
+ * HMC functions of virtual functions. They are kept; no traffic is scheduled by them.
  */
 final class SchedulerTables {
-  private static final int STATS_INSTANCES = 128;
   private static final int PUSH_PAGES = 1024;
   private static final int FIRST_VF_FUNCTION = 16;
   private static final int VF_FUNCTIONS = 32;
@@ -25,7 +21,6 @@ final class SchedulerTables {
   private static final int DELETE = 2;
 
   private final Map<Integer, Integer> parentOfNode = new HashMap<>();
-  private final boolean[] statsTaken = new boolean[STATS_INSTANCES];
   private final BitSet pushPages = new BitSet();
   private final BitSet functions = new BitSet();
   private long priorityMap;
@@ -33,7 +28,6 @@ final class SchedulerTables {
 
   void reset() {
     parentOfNode.clear();
-    Arrays.fill(statsTaken, false);
     pushPages.clear();
     functions.clear();
     priorityMap = 0;
@@ -47,27 +41,6 @@ final class SchedulerTables {
   /** The map of user priorities, one byte for each. */
   long priorityMap() {
     return priorityMap;
-  }
-
-  boolean hasStats(int instance) {
-    return instance >= 0 && instance < STATS_INSTANCES && statsTaken[instance];
-  }
-
-  ControlStatus manageStats(ManageStats c) {
-    returnValue = 0;
-    if (!c.allocate()) {
-      boolean taken = statsTaken[c.instance()];
-      statsTaken[c.instance()] = false;
-      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
-    }
-    for (int i = 0; i < STATS_INSTANCES; i++) {
-      if (!statsTaken[i]) {
-        statsTaken[i] = true;
-        returnValue = i;
-        return ControlStatus.OK;
-      }
-    }
-    return ControlStatus.TABLE_FULL;
   }
 
   /** The first node is the root; every other node has a parent that is there. */

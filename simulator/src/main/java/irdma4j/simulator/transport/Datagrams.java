@@ -73,7 +73,7 @@ final class Datagrams {
     if (!work.gather(services, 0, frame.payloadLength, core.output.memory, frame.payloadOffset)) {
       return Core.fault();
     }
-    core.output.send();
+    core.output.send(qp);
     if (handle.loopback() && frame.isMulticast()) {
       core.output.loopBack();
     }

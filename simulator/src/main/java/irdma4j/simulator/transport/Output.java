@@ -58,8 +58,9 @@ final class Output {
     frame.writeHeaders(memory);
   }
 
-  /** Seals the frame and puts it on the wire. */
-  void send() {
+  /** Seals the frame of a queue pair and puts it on the wire. */
+  void send(QpState qp) {
+    qp.traffic.sent(frame);
     int bytes = services.wireIsPrivate() ? frame.totalLength : frame.seal(memory, icrc);
     services.transmit(memory, bytes);
   }
@@ -77,7 +78,7 @@ final class Output {
     frame.syndrome = syndrome;
     frame.msn = msn;
     headers();
-    send();
+    send(qp);
     if ((syndrome & Aeth.KIND_MASK) == Aeth.KIND_ACK) {
       services.counters().acksSent++;
     } else {

@@ -2,6 +2,7 @@ package irdma4j.simulator.transport;
 
 import irdma4j.hwregs.RoceContext;
 import irdma4j.simulator.device.QpAttributes;
+import irdma4j.simulator.device.TrafficCounts;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -70,6 +71,8 @@ final class QpState {
   boolean fastRegisterAllowed;
   boolean icrcIgnored;
   long completionContext;
+  int statistics;
+  TrafficCounts traffic = new TrafficCounts();
 
   // The engine's lists.
   boolean queued;
@@ -181,6 +184,10 @@ final class QpState {
     fastRegisterAllowed = RoceContext.FASTREGEN.get(context, 0) != 0;
     icrcIgnored = RoceContext.RCVNOICRC.get(context, 0) != 0;
     completionContext = RoceContext.QPCOMPCTX.get(context, 0);
+    statistics =
+        RoceContext.USESTATSINSTANCE.get(context, 0) != 0
+            ? (int) RoceContext.STAT_INDEX.get(context, 0)
+            : -1;
     if (state == IDLE) {
       expectedPsn = (int) RoceContext.EPSN.get(context, 0);
     }

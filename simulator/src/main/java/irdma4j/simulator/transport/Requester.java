@@ -11,6 +11,7 @@ import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sending side of a reliable connection: fetches send WQEs, cuts messages into packets, and
@@ -236,7 +237,7 @@ final class Requester {
       core.failSend(qp, qp.inFlight.wqeIndex(entry), Core.fault());
       return false;
     }
-    core.output.send();
+    core.output.send(qp);
     sent(qp, psn, 1);
     if (last) {
       step(qp);
@@ -286,7 +287,7 @@ final class Requester {
     frame.dmaLength = (int) (work.length - offset);
     frame.ackRequest = true;
     core.output.headers();
-    core.output.send();
+    core.output.send(qp);
     qp.sinceAckRequest = 0;
     qp.readsInFlight++;
     sent(qp, psn, packets);
@@ -328,10 +329,19 @@ final class Requester {
         retire(qp);
         return false;
       }
+      count(qp, qp.work.opcode);
     }
     step(qp);
     retire(qp);
     return true;
+  }
+
+  private static void count(QpState qp, @Nullable SqOpcode opcode) {
+    if (opcode == SqOpcode.LOCAL_INVALIDATE) {
+      qp.traffic.invalidated();
+    } else if (opcode == SqOpcode.BIND_MW) {
+      qp.traffic.bound();
+    }
   }
 
   private int local(QpState qp, SendWork work) {
@@ -642,6 +652,7 @@ final class Requester {
         core.failSend(qp, list.wqeIndex(entry), code);
         return;
       }
+      qp.traffic.invalidated();
     }
     progress(qp, next);
   }

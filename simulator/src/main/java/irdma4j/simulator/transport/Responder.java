@@ -136,6 +136,7 @@ final class Responder {
         refuse(qp, Aeth.NAK_REMOTE_ACCESS, code);
         return;
       }
+      qp.traffic.invalidated();
     }
     if (last) {
       qp.message = QpState.MESSAGE_NONE;
@@ -398,7 +399,7 @@ final class Responder {
       }
       return true;
     }
-    core.output.send();
+    core.output.send(qp);
     if (last) {
       responses.remove();
     } else {

@@ -63,6 +63,7 @@ public final class RoceEngine implements QueueEngine {
       queuePairs[qpId] = qp;
     }
     qp.load(context, attributes);
+    qp.traffic = services.traffic(qp.statistics);
     if (attributes.nextState() != 0) {
       enter(qp, attributes.nextState());
     }
@@ -154,9 +155,18 @@ public final class RoceEngine implements QueueEngine {
       return false;
     }
     QpState qp = find(frame.destinationQp);
-    if (qp == null || !takes(qp, memory)) {
+    if (qp == null) {
       return false;
     }
+    qp.traffic.received(frame);
+    boolean taken = takes(qp, memory) && deliver(qp, memory);
+    if (!taken) {
+      qp.traffic.discarded(frame);
+    }
+    return taken;
+  }
+
+  private boolean deliver(QpState qp, MemorySegment memory) {
     if (qp.type == QpState.TYPE_UD) {
       return datagrams.receive(qp, frame, memory, responder);
     }
@@ -194,6 +204,9 @@ public final class RoceEngine implements QueueEngine {
     boolean taken = false;
     for (int i = 0; i < group.members(); i++) {
       QpState qp = find(group.qpId(i));
+      if (qp != null && !countedBefore(group, i, qp)) {
+        qp.traffic.received(frame);
+      }
       if (qp != null
           && qp.type == QpState.TYPE_UD
           && group.takesPort(i, frame.udpDestination)
@@ -202,6 +215,17 @@ public final class RoceEngine implements QueueEngine {
       }
     }
     return taken;
+  }
+
+  /** Whether an earlier member counts in the same statistics instance: the packet is one. */
+  private boolean countedBefore(MulticastGroup group, int member, QpState qp) {
+    for (int i = 0; i < member; i++) {
+      QpState earlier = find(group.qpId(i));
+      if (earlier != null && earlier.traffic == qp.traffic) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean takes(QpState qp, MemorySegment memory) {

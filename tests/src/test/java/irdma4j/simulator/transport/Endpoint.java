@@ -54,6 +54,7 @@ final class Endpoint {
     int timeout = 5;
     int fragments = 13;
     int workRequests = 200;
+    int statistics = -1;
   }
 
   final FakeFunction function;
@@ -133,6 +134,10 @@ final class Endpoint {
     set(RoceContext.BINDEN, 1);
     set(RoceContext.FASTREGEN, 1);
     set(RoceContext.QPCOMPCTX, qpn);
+    if (s.statistics >= 0) {
+      set(RoceContext.USESTATSINSTANCE, 1);
+      set(RoceContext.STAT_INDEX, s.statistics);
+    }
     attributes = new QpAttributes(s.type, false, offset(shadow), 0);
     function.engine.contextWritten(qpn, context, attributes);
     function.engine.stateChanged(qpn, RTR);

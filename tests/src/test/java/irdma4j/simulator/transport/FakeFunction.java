@@ -8,6 +8,7 @@ import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceCounters;
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.device.TrafficCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -49,6 +50,7 @@ final class FakeFunction implements DeviceServices {
   final List<Event> events = new ArrayList<>();
   final Map<Integer, Region> regions = new HashMap<>();
   final Map<Integer, CompletionRingMemory> queues = new HashMap<>();
+  final Map<Integer, TrafficCounts> traffic = new HashMap<>();
   final Map<Integer, ManageAddressHandle> handles = new HashMap<>();
   long mac;
   long timer = Long.MAX_VALUE;
@@ -96,6 +98,11 @@ final class FakeFunction implements DeviceServices {
     Region region = new Region(stag, 0x7f00_0000_0000L + at * 3 + 5, at, length, rights, pd);
     regions.put(stag, region);
     return region;
+  }
+
+  @Override
+  public TrafficCounts traffic(int instance) {
+    return traffic.computeIfAbsent(instance, number -> new TrafficCounts());
   }
 
   @Override
