@@ -107,7 +107,7 @@ final class ControlCompletions {
       ControlCompletion done = ring.poll();
       if (done == null) {
         if (clock.nanos() > deadline) {
-          throw new RdmaException(command.opcode() + ": the device did not answer");
+          throw control.noAnswer(command);
         }
         waiter.accept(POLL_NANOS);
         continue;

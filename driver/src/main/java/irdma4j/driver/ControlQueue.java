@@ -204,10 +204,19 @@ final class ControlQueue implements SegmentProgrammer {
         return 0;
       }
       if (clock.nanos() > deadline) {
-        throw new RdmaException(command.opcode() + ": the device did not answer");
+        throw noAnswer(command);
       }
       clock.pause(POLL_NANOS);
     }
+  }
+
+  /** The device did not answer in time; if it says why, so does this. */
+  RdmaException noAnswer(CqpCommand command) {
+    int critical = bar.read32(Registers.GLPE_CRITERR.offset());
+    return new RdmaException(
+        command.opcode()
+            + ": the device did not answer"
+            + (critical == 0 ? "" : ", critical error 0x%08x".formatted(critical)));
   }
 
   @Override

@@ -10,6 +10,7 @@ import irdma4j.uapi.Bar;
  * irdma_cfg_aeq in ctrl.c.
  */
 final class InterruptVectors {
+  private static final int THROTTLE = 0;
   private static final int NO_THROTTLE = 3;
   private static final int INTERVAL_UNIT_MICROS = 2;
 
@@ -47,18 +48,20 @@ final class InterruptVectors {
 
   /** Gives a completion event queue its vector, or takes it away. */
   void configureCeq(int ceq, int vector, boolean enabled) {
-    bar.write32(Registers.GLINT_CEQCTL.offset(ceq), cause(vector, enabled));
+    // Linux names no throttle here either way, so that the interval that it sets has no effect.
+    int index = intervalMicros > 0 && vector != aeqVector ? THROTTLE : NO_THROTTLE;
+    bar.write32(Registers.GLINT_CEQCTL.offset(ceq), cause(vector, index, enabled));
   }
 
   /** Gives the asynchronous event queue its vector, or takes it away. */
   void configureAeq(int vector, boolean enabled) {
-    bar.write32(Registers.PFINT_AEQCTL.offset(), cause(vector, enabled));
+    bar.write32(Registers.PFINT_AEQCTL.offset(), cause(vector, NO_THROTTLE, enabled));
   }
 
-  private static int cause(int vector, boolean enabled) {
+  private static int cause(int vector, int throttle, boolean enabled) {
     return (int)
         (Registers.CEQCTL_CAUSE_ENA.encode(enabled)
             | Registers.CEQCTL_MSIX_INDX.encode(vector)
-            | Registers.CEQCTL_ITR_INDX.encode(NO_THROTTLE));
+            | Registers.CEQCTL_ITR_INDX.encode(throttle));
   }
 }

@@ -9,6 +9,7 @@ import irdma4j.hmc.HmcRequest;
 import irdma4j.hmc.HmcView;
 import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.Statistic;
 import irdma4j.hwregs.cqp.AddLocalMac;
 import irdma4j.hwregs.cqp.AllocateLocalMac;
@@ -472,6 +473,17 @@ public final class RdmaDevice implements AutoCloseable {
   public Map<Statistic, Long> statistics() {
     requireOpen();
     return statisticsInstance().read();
+  }
+
+  /**
+   * Why the device's protocol engine has stopped: its own code, or 0 while it runs. A device that
+   * has stopped answers nothing any more and is to be reset.
+   *
+   * <p>Source: Linux main.c reads the register when the LAN function reports a critical error.
+   */
+  public int criticalError() {
+    requireOpen();
+    return bar.read32(Registers.GLPE_CRITERR.offset());
   }
 
   /** What is in use and was done so far. */

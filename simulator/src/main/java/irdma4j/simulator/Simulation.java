@@ -108,6 +108,19 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
+   * Stops a function's protocol engine with a critical error, until the function is reset.
+   *
+   * @param code what its register GLPE_CRITERR says from then on, not 0
+   */
+  public void stopWithCriticalError(int index, int code) {
+    if (code == 0) {
+      throw new IllegalArgumentException("code 0 is no error");
+    }
+    Device device = functions[Objects.checkIndex(index, functions.length)].device();
+    engine.call(() -> device.stop(code));
+  }
+
+  /**
    * Lets a stepped simulation do one thing: what is due now, or what comes next in its time.
    *
    * @return whether there was anything to do

@@ -190,8 +190,24 @@ class BringUpVectorsTest {
           new RecordingBar.Access(
               write.text("op").equals("W"), write.number("reg"), write.integer("val")));
     }
-    assertEquals(theirs, bar.take());
-    return Verdict.PASSED;
+    List<RecordingBar.Access> ours = bar.take();
+    if (theirs.equals(ours)) {
+      return Verdict.PASSED;
+    }
+    // Their CEQ names no throttle (3), so that the interval that they have just set is nobody's.
+    assertTrue(in.integer("ceq_itr") > 0 && vectorIndex != in.integer("aeq_msix_idx"));
+    long named = Registers.CEQCTL_ITR_INDX.mask();
+    for (int i = 0; i < theirs.size(); i++) {
+      RecordingBar.Access their = theirs.get(i);
+      boolean cause = i == 2;
+      assertEquals(
+          cause
+              ? new RecordingBar.Access(
+                  their.write(), their.offset(), (int) (their.value() & ~named))
+              : their,
+          ours.get(i));
+    }
+    return new Verdict.Departed("a throttle is set and then not named");
   }
 
   private static Verdict creationFails(Vector vector) {

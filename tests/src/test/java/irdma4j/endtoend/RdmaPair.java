@@ -78,9 +78,13 @@ final class RdmaPair implements AutoCloseable {
 
   /** Devices on a simulation that the test has described. */
   RdmaPair(Simulation.Builder described, long seed, int mtu) {
-    simulation = described.functions(2).stepped().build();
-    DeviceConfig config =
-        DeviceConfig.defaults().withQueuePairs(8).withSeed(seed).withPbleChunkPages(2);
+    this(described.stepped(), DeviceConfig.defaults(), seed, mtu);
+  }
+
+  /** Devices of a configuration, on a simulation that the test has described. */
+  RdmaPair(Simulation.Builder described, DeviceConfig wanted, long seed, int mtu) {
+    simulation = described.functions(2).build();
+    DeviceConfig config = wanted.withQueuePairs(8).withSeed(seed).withPbleChunkPages(2);
     a = new Side(simulation, 0, config.withMacAddress(0x0200_0000_000aL));
     b = new Side(simulation, 1, config.withMacAddress(0x0200_0000_000bL));
     int psnA = (int) (seed & 0xffffff);

@@ -69,6 +69,7 @@ public final class Device implements DeviceServices {
   private @Nullable CompletionQueue[] completionQueues = new @Nullable CompletionQueue[64];
   private EventRing.@Nullable Asynchronous asyncQueue;
   private long timerAt = Long.MAX_VALUE;
+  private boolean stopped;
   private long mac;
 
   /** What lies around a device. */
@@ -123,7 +124,8 @@ public final class Device implements DeviceServices {
     this.iommu = iommu;
     this.counters = counters;
     this.interrupts =
-        new InterruptController(registers, counters, profile.vectors(), interruptMessage);
+        new InterruptController(
+            registers, counters, profile.vectors(), interruptMessage, environment::now);
     this.hmc = new HmcWalk(iommu, profile);
     this.stags = new StagTable(this, hmc, iommu);
     this.operations = new ControlOperations(this, hmc, stags, profile);
@@ -159,6 +161,7 @@ public final class Device implements DeviceServices {
     Arrays.fill(completionQueues, null);
     asyncQueue = null;
     timerAt = Long.MAX_VALUE;
+    stopped = false;
     setPortMac(burnedInMac);
     registers.clear();
     setResetValues();
@@ -176,8 +179,26 @@ public final class Device implements DeviceServices {
     return mailbox;
   }
 
+  /**
+   * The protocol engine stops with a critical error: from now on until a reset, register writes are
+   * taken and nothing is done.
+   *
+   * @param code what the driver reads in GLPE_CRITERR, not 0
+   */
+  public void stop(int code) {
+    stopped = true;
+    registers.set(Registers.GLPE_CRITERR.offset(), code);
+  }
+
   /** Does a bounded amount of pending work. */
   public boolean run() {
+    if (stopped) {
+      boolean taken = mailbox.peek() != 0;
+      while (mailbox.peek() != 0) {
+        mailbox.handledOldest();
+      }
+      return taken;
+    }
     boolean worked = false;
     for (int i = 0; i < WRITES_AT_ONCE; i++) {
       long write = mailbox.peek();
@@ -193,23 +214,34 @@ public final class Device implements DeviceServices {
     return worked;
   }
 
-  /** When the queue engine wants to be called, or {@link Long#MAX_VALUE}. */
+  /** When {@link #runTimer} wants to be called, or {@link Long#MAX_VALUE}. */
   public long timerAt() {
-    return timerAt;
+    return stopped ? Long.MAX_VALUE : Math.min(timerAt, interrupts.timerAt());
   }
 
-  /** Calls the queue engine if its time has come. */
+  /** Does what is due: messages that a throttle kept back, and the queue engine's timers. */
   public boolean runTimer(long now) {
-    if (timerAt > now) {
+    if (stopped) {
       return false;
     }
-    timerAt = Long.MAX_VALUE;
-    queues.timer(now);
-    return true;
+    boolean worked = false;
+    if (interrupts.timerAt() <= now) {
+      interrupts.timer();
+      worked = true;
+    }
+    if (timerAt <= now) {
+      timerAt = Long.MAX_VALUE;
+      queues.timer(now);
+      worked = true;
+    }
+    return worked;
   }
 
   /** A frame arrived from the wire. */
   public void receive(MemorySegment frame, int bytes) {
+    if (stopped) {
+      return;
+    }
     counters.framesReceived++;
     counters.bytesReceived += bytes;
     if (RoceFrame.isRoce(frame, bytes)) {
