@@ -2,6 +2,7 @@ package irdma4j.driver;
 
 import irdma4j.driver.ring.ControlRing;
 import irdma4j.driver.ring.RingSizes;
+import irdma4j.hmc.HmcFunction;
 import irdma4j.hmc.SegmentProgrammer;
 import irdma4j.hmc.SegmentUpdate;
 import irdma4j.hwregs.LittleEndian;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Source: Linux irdma_sc_cqp_init, irdma_sc_cqp_create, irdma_cqp_poll_registers in ctrl.c.
  */
-final class ControlQueue implements SegmentProgrammer {
+final class ControlQueue {
   /** Slots of the ring, as in Linux's driver. */
   static final int SLOTS = 2048;
 
@@ -38,7 +39,6 @@ final class ControlQueue implements SegmentProgrammer {
 
   private final Bar bar;
   private final DeviceClock clock;
-  private final int hmcFunction;
   private final long timeoutNanos;
   private final ControlQueueContext wanted;
   private final DmaBundle bundle;
@@ -58,20 +58,13 @@ final class ControlQueue implements SegmentProgrammer {
    *
    * @param wanted what the context is to say, but for the ring
    * @param slots of the ring, a power of two, 4 to 2048
-   * @param hmcFunction HMC function id
    * @param timeoutNanos how long the device may take for one operation
    */
   ControlQueue(
-      PciFunction function,
-      Bar bar,
-      ControlQueueContext wanted,
-      int slots,
-      int hmcFunction,
-      long timeoutNanos) {
+      PciFunction function, Bar bar, ControlQueueContext wanted, int slots, long timeoutNanos) {
     ControlRing.requireSize(slots);
     this.bar = bar;
     this.clock = function.clock();
-    this.hmcFunction = hmcFunction;
     this.timeoutNanos = timeoutNanos;
     this.bundle = new DmaBundle(function);
     this.context = bundle.allocate(2 * CONTEXT_ALIGNMENT, CONTEXT_ALIGNMENT);
@@ -219,14 +212,30 @@ final class ControlQueue implements SegmentProgrammer {
             + (critical == 0 ? "" : ", critical error 0x%08x".formatted(critical)));
   }
 
-  @Override
-  public void updateSegments(List<SegmentUpdate> updates) {
-    for (int from = 0; from < updates.size(); from += SDS_AT_ONCE) {
-      execute(encode(updates.subList(from, Math.min(updates.size(), from + SDS_AT_ONCE))));
-    }
+  /** How a function's segments are told to the device through this queue. */
+  SegmentProgrammer programmer(HmcFunction owner) {
+    return new SegmentProgrammer() {
+      @Override
+      public void updateSegments(List<SegmentUpdate> updates) {
+        for (int from = 0; from < updates.size(); from += SDS_AT_ONCE) {
+          int to = Math.min(updates.size(), from + SDS_AT_ONCE);
+          execute(encode(owner.id(), updates.subList(from, to)));
+        }
+      }
+
+      @Override
+      public void invalidatePage(int segment, int page) {
+        bar.write32(
+            owner.invalidationRegister(),
+            (int)
+                (Registers.PDINV_PMSDIDX.encode(segment)
+                    | Registers.PDINV_PMSDPARTSEL.encode(1)
+                    | Registers.PDINV_PMPDIDX.encode(page)));
+      }
+    };
   }
 
-  private UpdatePeSds encode(List<SegmentUpdate> updates) {
+  private UpdatePeSds encode(int owner, List<SegmentUpdate> updates) {
     int inBuffer = Math.max(0, updates.size() - SDS_IN_WQE);
     long offset = (long) ring.nextSlot() * SD_BUFFER;
     for (int i = 0; i < inBuffer; i++) {
@@ -241,7 +250,7 @@ final class ControlQueue implements SegmentProgrammer {
     return new UpdatePeSds(
         first.command(),
         first.data(),
-        hmcFunction,
+        owner,
         inBuffer == 0 ? 0 : sdBuffer.iova(offset) / SD_BUFFER,
         second == null ? 0 : second.command(),
         second != null,
@@ -251,15 +260,5 @@ final class ControlQueue implements SegmentProgrammer {
         third == null ? 0 : third.data(),
         inBuffer,
         false);
-  }
-
-  @Override
-  public void invalidatePage(int segment, int page) {
-    bar.write32(
-        Registers.PFHMC_PDINV.offset(),
-        (int)
-            (Registers.PDINV_PMSDIDX.encode(segment)
-                | Registers.PDINV_PMSDPARTSEL.encode(1)
-                | Registers.PDINV_PMPDIDX.encode(page)));
   }
 }

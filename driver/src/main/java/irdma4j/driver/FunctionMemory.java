@@ -1,6 +1,7 @@
 package irdma4j.driver;
 
 import irdma4j.hmc.FpmLimits;
+import irdma4j.hmc.HmcFunction;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HmcPlan;
 import irdma4j.hmc.HostMemoryCache;
@@ -51,7 +52,8 @@ final class FunctionMemory {
       plan.encode(buffer.segment());
       control.execute(new CommitFpm(hmcFunction, FpmCommitBuffer.SIZE, buffer.iova()));
       HmcLayout layout = HmcLayout.parse(buffer.segment(), plan, limits);
-      return new HostMemoryCache(function, control, layout, type);
+      return new HostMemoryCache(
+          function, control.programmer(HmcFunction.physical(hmcFunction)), layout, type);
     }
   }
 

@@ -143,12 +143,7 @@ public final class RdmaDevice implements AutoCloseable {
   private String upControlQueue() {
     ControlQueue queue =
         new ControlQueue(
-            function,
-            bar,
-            config.controlContext(),
-            ControlQueue.SLOTS,
-            config.hmcFunction(),
-            config.timeoutNanos());
+            function, bar, config.controlContext(), ControlQueue.SLOTS, config.timeoutNanos());
     try {
       queue.create();
     } catch (RuntimeException e) {

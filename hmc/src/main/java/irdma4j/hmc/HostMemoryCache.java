@@ -82,6 +82,15 @@ public final class HostMemoryCache implements HmcView, AutoCloseable {
    * @throws irdma4j.uapi.PciException if there is no memory; nothing has changed then
    */
   public void create(HmcObject kind, long first, long count) {
+    create(kind, first, count, type);
+  }
+
+  /**
+   * The same with a choice of how segments are backed.
+   *
+   * @param added how a segment is backed that is not there yet; any other stays what it is
+   */
+  public void create(HmcObject kind, long first, long count, SegmentType added) {
     HmcLayout.Area area = requireRange(kind, first, count);
     BitSet exists = created.computeIfAbsent(kind, k -> new BitSet());
     int next = exists.nextSetBit((int) first);
@@ -98,7 +107,7 @@ public final class HostMemoryCache implements HmcView, AutoCloseable {
       for (int number = segmentOf(from); number <= segmentOf(to - 1); number++) {
         Segment segment = segments.get(number);
         if (segment == null) {
-          segment = change.addSegment(number, type);
+          segment = change.addSegment(number, added);
         }
         if (segment.type == SegmentType.PAGED) {
           addPages(change, segment, from, to);

@@ -3,6 +3,7 @@ package irdma4j.tests;
 import irdma4j.hmc.FpmLimits;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HostMemoryCache;
+import irdma4j.hmc.SegmentType;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.pble.PbleLevels;
 import java.util.ArrayList;
@@ -88,26 +89,51 @@ public final class HmcArbitraries {
 
   /** Objects that come and go, without failures. */
   public static Arbitrary<List<HmcAction>> hmcActions() {
-    return hmcAction(false).list().ofMaxSize(24);
+    return Arbitraries.frequencyOf(Tuple.of(3, creations()), Tuple.of(3, deletions()))
+        .list()
+        .ofMaxSize(24);
   }
 
   /** Objects that come and go while memory and the device fail now and then. */
   public static Arbitrary<List<HmcAction>> hmcActionsWithFailures() {
-    return hmcAction(true).list().ofMaxSize(24);
+    return Arbitraries.frequencyOf(
+            Tuple.of(4, creations()),
+            Tuple.of(2, deletions()),
+            Tuple.of(2, Arbitraries.integers().between(1, 40).map(HmcAction.FailAllocation::new)),
+            Tuple.of(2, Arbitraries.integers().between(1, 40).map(HmcAction.FailCall::new)),
+            Tuple.of(1, Arbitraries.integers().between(1, 12).map(HmcAction.FailEverywhere::new)))
+        .list()
+        .ofMaxSize(24);
   }
 
-  private static Arbitrary<HmcAction> hmcAction(boolean failures) {
-    Arbitrary<Integer> kind = Arbitraries.integers().between(0, 5);
-    Arbitrary<Integer> share = Arbitraries.integers().between(0, 255);
-    Arbitrary<HmcAction> create = Combinators.combine(kind, share, share).as(HmcAction.Create::new);
-    Arbitrary<HmcAction> delete = Combinators.combine(kind, share, share).as(HmcAction.Delete::new);
-    Arbitrary<HmcAction> noMemory =
-        Arbitraries.integers().between(1, 40).map(HmcAction.FailAllocation::new);
-    Arbitrary<HmcAction> noAnswer =
-        Arbitraries.integers().between(1, 40).map(HmcAction.FailCall::new);
-    return failures
-        ? Arbitraries.oneOf(create, create, delete, noMemory, noAnswer)
-        : Arbitraries.oneOf(create, delete);
+  /** The same on several functions by turns. */
+  public static Arbitrary<List<HmcAction>> hmcActionsOfFunctions() {
+    return Arbitraries.frequencyOf(
+            Tuple.of(6, creations()),
+            Tuple.of(3, deletions()),
+            Tuple.of(4, Arbitraries.integers().between(0, 7).map(HmcAction.Switch::new)),
+            Tuple.of(1, Arbitraries.integers().between(1, 40).map(HmcAction.FailAllocation::new)),
+            Tuple.of(1, Arbitraries.integers().between(1, 40).map(HmcAction.FailCall::new)))
+        .list()
+        .ofMaxSize(30);
+  }
+
+  private static Arbitrary<HmcAction> creations() {
+    return Combinators.combine(
+            Arbitraries.integers().between(0, 5),
+            shares(),
+            shares(),
+            Arbitraries.of(SegmentType.class))
+        .as(HmcAction.Create::new);
+  }
+
+  private static Arbitrary<HmcAction> deletions() {
+    return Combinators.combine(Arbitraries.integers().between(0, 5), shares(), shares())
+        .as(HmcAction.Delete::new);
+  }
+
+  private static Arbitrary<Integer> shares() {
+    return Arbitraries.integers().between(0, 255);
   }
 
   /** A PBLE area behind objects that end anywhere, with or without objects after it. */

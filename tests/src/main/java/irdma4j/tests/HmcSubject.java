@@ -23,14 +23,16 @@ public interface HmcSubject extends AutoCloseable {
      * @param function where memory comes from
      * @param device the device to be told
      * @param layout where the objects lie
-     * @param type how segments are to be backed
      */
-    HmcSubject open(
-        PciFunction function, SegmentProgrammer device, HmcLayout layout, SegmentType type);
+    HmcSubject open(PciFunction function, SegmentProgrammer device, HmcLayout layout);
   }
 
-  /** Makes objects {@code first} to {@code first + count - 1}, of which none exists. */
-  void create(HmcObject kind, long first, long count);
+  /**
+   * Makes objects {@code first} to {@code first + count - 1}, of which none exists.
+   *
+   * @param type how a segment is backed that is not there yet; any other stays what it is
+   */
+  void create(HmcObject kind, long first, long count, SegmentType type);
 
   /** Removes objects, all of which exist. */
   void delete(HmcObject kind, long first, long count);
@@ -41,12 +43,16 @@ public interface HmcSubject extends AutoCloseable {
 
   /** The project's own. */
   static HmcSubject hostMemoryCache(
-      PciFunction function, SegmentProgrammer device, HmcLayout layout, SegmentType type) {
-    HostMemoryCache cache = new HostMemoryCache(function, device, layout, type);
+      PciFunction function, SegmentProgrammer device, HmcLayout layout) {
+    return of(new HostMemoryCache(function, device, layout, SegmentType.DIRECT));
+  }
+
+  /** A cache of the project's own. */
+  static HmcSubject of(HostMemoryCache cache) {
     return new HmcSubject() {
       @Override
-      public void create(HmcObject kind, long first, long count) {
-        cache.create(kind, first, count);
+      public void create(HmcObject kind, long first, long count, SegmentType type) {
+        cache.create(kind, first, count, type);
       }
 
       @Override

@@ -14,7 +14,7 @@ final class Bench {
   static ControlQueue control(ScriptedCard card, int slots) {
     ControlQueue control =
         new ControlQueue(
-            card, card.bar(0), DeviceConfig.defaults().controlContext(), slots, 0, TIMEOUT_NANOS);
+            card, card.bar(0), DeviceConfig.defaults().controlContext(), slots, TIMEOUT_NANOS);
     control.create();
     return control;
   }

@@ -373,7 +373,6 @@ class BringUpVectorsTest {
               card.bar(0),
               DeviceConfig.defaults().controlContext(),
               ControlQueue.SLOTS,
-              0,
               TIMEOUT_NANOS);
       control.create();
       FunctionMemory memory = new FunctionMemory(card, control, 0);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import irdma4j.campaign.FewerTries;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.tests.HmcArbitraries;
 import java.util.EnumMap;
@@ -19,9 +20,11 @@ import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /** The sizing policies on all sorts of cards. */
 @PropertyDefaults(tries = 10_000)
+@AddLifecycleHook(FewerTries.class)
 class HmcSizingProperties {
   private static Optional<HmcPlan> fit(FpmLimits limits, long wanted, boolean iwarpOnly) {
     try {

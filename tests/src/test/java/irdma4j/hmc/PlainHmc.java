@@ -5,6 +5,7 @@ import irdma4j.hwregs.LittleEndian;
 import irdma4j.tests.HmcSubject;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.PciFunction;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -36,32 +37,27 @@ final class PlainHmc implements HmcSubject {
 
   private static final int PAGE = 4096;
 
+  private record Root(SegmentType type, DmaMemory memory) {}
+
   private record Range(HmcObject kind, long first, long count) {}
 
   private final PciFunction function;
   private final SegmentProgrammer device;
   private final HmcLayout layout;
-  private final boolean paged;
   private final Fault fault;
   private final List<Range> ranges = new ArrayList<>();
-  private final Map<Integer, DmaMemory> roots = new HashMap<>();
+  private final Map<Integer, Root> roots = new HashMap<>();
   private final Map<Long, DmaMemory> pages = new HashMap<>();
 
-  PlainHmc(
-      PciFunction function,
-      SegmentProgrammer device,
-      HmcLayout layout,
-      SegmentType type,
-      Fault fault) {
+  PlainHmc(PciFunction function, SegmentProgrammer device, HmcLayout layout, Fault fault) {
     this.function = function;
     this.device = device;
     this.layout = layout;
-    this.paged = type == SegmentType.PAGED;
     this.fault = fault;
   }
 
   @Override
-  public void create(HmcObject kind, long first, long count) {
+  public void create(HmcObject kind, long first, long count, SegmentType type) {
     Range range = new Range(kind, first, count);
     List<Long> addedPages = new ArrayList<>();
     List<Integer> addedRoots = new ArrayList<>();
@@ -69,15 +65,15 @@ final class PlainHmc implements HmcSubject {
       for (long page : pagesOf(range, fault == Fault.SHORT_BY_ONE)) {
         int segment = (int) (page / 512);
         if (!roots.containsKey(segment)) {
-          long size = paged ? PAGE : 512L * PAGE;
-          roots.put(segment, function.allocateDma(size, size));
+          long size = type == SegmentType.PAGED ? PAGE : 512L * PAGE;
+          roots.put(segment, new Root(type, function.allocateDma(size, size)));
           addedRoots.add(segment);
         }
-        if (paged && !pages.containsKey(page)) {
+        if (isPaged(page) && !pages.containsKey(page)) {
           DmaMemory memory = function.allocateDma(PAGE, PAGE);
           pages.put(page, memory);
           addedPages.add(page);
-          LittleEndian.setLong(roots.get(segment).segment(), page % 512 * 8, memory.iova() | 1);
+          writeDescriptor(page, memory.iova() | 1);
           invalidate(page);
         }
       }
@@ -119,11 +115,11 @@ final class PlainHmc implements HmcSubject {
             .toList();
     program(goneRoots, false);
     for (long page : gonePages) {
-      LittleEndian.setLong(roots.get((int) (page / 512)).segment(), page % 512 * 8, 0);
+      writeDescriptor(page, 0);
       invalidate(page);
       pages.remove(page).close();
     }
-    goneRoots.forEach(root -> roots.remove(root).close());
+    goneRoots.forEach(root -> roots.remove(root).memory.close());
     ranges.clear();
     ranges.addAll(after);
   }
@@ -136,12 +132,12 @@ final class PlainHmc implements HmcSubject {
 
   private void withdraw(List<Long> addedPages, List<Integer> addedRoots) {
     for (long page : addedPages) {
-      LittleEndian.setLong(roots.get((int) (page / 512)).segment(), page % 512 * 8, 0);
+      writeDescriptor(page, 0);
       invalidate(page);
       pages.remove(page).close();
     }
     program(addedRoots, false);
-    addedRoots.forEach(root -> roots.remove(root).close());
+    addedRoots.forEach(root -> roots.remove(root).memory.close());
   }
 
   private void invalidate(long page) {
@@ -150,13 +146,23 @@ final class PlainHmc implements HmcSubject {
     }
   }
 
+  private boolean isPaged(long page) {
+    return roots.get((int) (page / 512)).type == SegmentType.PAGED;
+  }
+
+  private void writeDescriptor(long page, long value) {
+    MemorySegment table = roots.get((int) (page / 512)).memory.segment();
+    LittleEndian.setLong(table, page % 512 * 8, value);
+  }
+
+  private SegmentUpdate update(int index, boolean valid) {
+    Root root = roots.get(index);
+    return new SegmentUpdate(index, root.type, root.memory.iova(), valid);
+  }
+
   private void program(List<Integer> which, boolean valid) {
     if (!which.isEmpty()) {
-      SegmentType type = paged ? SegmentType.PAGED : SegmentType.DIRECT;
-      device.updateSegments(
-          which.stream()
-              .map(root -> new SegmentUpdate(root, type, roots.get(root).iova(), valid))
-              .toList());
+      device.updateSegments(which.stream().map(root -> update(root, valid)).toList());
     }
   }
 
@@ -174,6 +180,6 @@ final class PlainHmc implements HmcSubject {
   @Override
   public void close() {
     pages.values().forEach(DmaMemory::close);
-    roots.values().forEach(DmaMemory::close);
+    roots.values().forEach(root -> root.memory.close());
   }
 }

@@ -3,6 +3,7 @@ package irdma4j.pble;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import irdma4j.campaign.FewerTries;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -14,9 +15,11 @@ import net.jqwik.api.Property;
 import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /** Free space against a bitmap that is searched bit by bit. */
 @PropertyDefaults(tries = 10_000)
+@AddLifecycleHook(FewerTries.class)
 class FreeRunsProperties {
   /** Takes a run of a size, or gives back a part of what is taken. */
   record Step(boolean take, int size, int which) {}

@@ -2,6 +2,7 @@ package irdma4j.pble;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import irdma4j.campaign.FewerTries;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hmc.SegmentType;
@@ -17,8 +18,10 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /**
  * A pool answers as Linux's first fit does: the newest chunk that has a run long enough, and in it
@@ -27,6 +30,8 @@ import net.jqwik.api.constraints.IntRange;
  * <p>Fails if another run is taken, a request is refused or the pool grows though a chunk has room,
  * or what was given back is not found again.
  */
+@PropertyDefaults(tries = 10_000)
+@AddLifecycleHook(FewerTries.class)
 class PbleOrderProperties {
   private static final int UNIT = 8;
   private static final long PBLES = 8L << 18;

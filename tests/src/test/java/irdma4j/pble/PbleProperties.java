@@ -1,5 +1,6 @@
 package irdma4j.pble;
 
+import irdma4j.campaign.FewerTries;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.SegmentType;
 import irdma4j.tests.HmcArbitraries;
@@ -13,9 +14,11 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /** The PBLE pool under random traffic. */
 @PropertyDefaults(tries = 10_000)
+@AddLifecycleHook(FewerTries.class)
 class PbleProperties {
   /**
    * Fails if runs overlap or leave the area, if a root and its leaves disagree, if the device reads

@@ -1,0 +1,88 @@
+package irdma4j.hmc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import irdma4j.hwregs.HmcObject;
+import irdma4j.tests.FakePciFunction;
+import irdma4j.tests.HmcDevice;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The order in which functions come and go, and what names them. */
+class HmcFunctionsTest {
+  private static final HmcFunction PHYSICAL = HmcFunction.physical(3);
+  private static final HmcLayout LAYOUT =
+      new HmcLayout(Map.of(HmcObject.QP, new HmcLayout.Area(0, 64, 512)), 1);
+
+  private final FakePciFunction memory = new FakePciFunction();
+  private final HmcFunctions functions =
+      new HmcFunctions(memory, owner -> new HmcDevice(memory, 1));
+
+  private HostMemoryCache open(HmcFunction owner) {
+    return functions.open(owner, LAYOUT, SegmentType.DIRECT);
+  }
+
+  @Test
+  void thePhysicalFunctionComesFirst() {
+    assertThrows(HmcException.class, () -> open(HmcFunction.virtual(9, 0)));
+    assertTrue(functions.functions().isEmpty());
+    open(PHYSICAL);
+    HmcFunction virtual = HmcFunction.virtual(9, 0);
+    HostMemoryCache cache = open(virtual);
+    assertEquals(List.of(PHYSICAL, virtual), functions.functions());
+    assertEquals(cache, functions.of(virtual));
+  }
+
+  @Test
+  void noneIsOpenedTwice() {
+    open(PHYSICAL);
+    open(HmcFunction.virtual(9, 0));
+    assertThrows(HmcException.class, () -> open(HmcFunction.physical(4)), "a second one");
+    assertThrows(HmcException.class, () -> open(HmcFunction.virtual(3, 1)), "id 3 again");
+    assertThrows(HmcException.class, () -> open(HmcFunction.virtual(9, 1)), "id 9 again");
+    assertThrows(HmcException.class, () -> open(HmcFunction.virtual(10, 0)), "number 0 again");
+    assertEquals(2, functions.functions().size());
+  }
+
+  @Test
+  void thePhysicalFunctionGoesLast() {
+    open(PHYSICAL).create(HmcObject.QP);
+    HmcFunction virtual = HmcFunction.virtual(9, 31);
+    open(virtual).create(HmcObject.QP);
+    assertEquals(2 * HostMemoryCache.SEGMENT_SIZE, memory.dmaUsage().currentBytes());
+    assertThrows(HmcException.class, () -> functions.close(PHYSICAL));
+    functions.close(virtual);
+    assertEquals(HostMemoryCache.SEGMENT_SIZE, memory.dmaUsage().currentBytes());
+    assertThrows(HmcException.class, () -> functions.close(virtual));
+    assertThrows(HmcException.class, () -> functions.of(virtual));
+    open(virtual).create(HmcObject.QP);
+    functions.close();
+    assertEquals(0, memory.dmaUsage().currentBytes());
+    assertTrue(functions.functions().isEmpty());
+    functions.close();
+  }
+
+  /** The offsets are those of Linux's icrdma_hw.h. */
+  @Test
+  void eachHasARegisterOfItsOwn() {
+    assertEquals(0x00520300, PHYSICAL.invalidationRegister());
+    assertEquals(0x00528300, HmcFunction.virtual(9, 0).invalidationRegister());
+    assertEquals(0x0052837c, HmcFunction.virtual(9, 31).invalidationRegister());
+    assertFalse(PHYSICAL.isVirtual());
+    assertTrue(HmcFunction.virtual(9, 0).isVirtual());
+  }
+
+  @Test
+  void whatHasNoNameIsRefused() {
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.physical(-1));
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.physical(64));
+    assertEquals(63, HmcFunction.physical(63).id());
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(0, 32));
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(0, -1));
+    assertThrows(IllegalArgumentException.class, () -> new HmcFunction(0, -2));
+  }
+}
