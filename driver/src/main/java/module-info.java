@@ -5,5 +5,6 @@ module irdma4j.driver {
   requires transitive irdma4j.pble;
 
   exports irdma4j.driver;
+  exports irdma4j.driver.cm;
   exports irdma4j.driver.ring;
 }
