@@ -1,0 +1,29 @@
+package irdma4j.driver.cm;
+
+/** Somebody waits for requests at a port. Closing it leaves its connections as they are. */
+public final class Listener implements AutoCloseable {
+  private final ConnectionManager manager;
+  private final PortSpace space;
+  private final int port;
+
+  Listener(ConnectionManager manager, PortSpace space, int port) {
+    this.manager = manager;
+    this.space = space;
+    this.port = port;
+  }
+
+  /** Connections or datagrams. */
+  public PortSpace space() {
+    return space;
+  }
+
+  /** The port. */
+  public int port() {
+    return port;
+  }
+
+  @Override
+  public void close() {
+    manager.forget(this);
+  }
+}
