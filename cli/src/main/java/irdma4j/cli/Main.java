@@ -13,7 +13,14 @@ import picocli.CommandLine.ParameterException;
     version = "irdma4j 0.1.0-SNAPSHOT",
     description = "A kernel-bypass driver for Intel E810 RDMA, and a simulator of the card.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {DemoCommand.class, DecodeCommand.class, RegsCommand.class, HmcCommand.class})
+    subcommands = {
+      DemoCommand.class,
+      DecodeCommand.class,
+      RegsCommand.class,
+      HmcCommand.class,
+      RpingCommand.class,
+      CmatoseCommand.class
+    })
 public final class Main {
   private static final int USAGE = 2;
 

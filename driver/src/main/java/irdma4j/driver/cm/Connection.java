@@ -39,7 +39,10 @@ public final class Connection {
   long transaction;
   int remoteId;
   int remoteQpn;
+
+  /** With which number the peer is to begin sending. */
   int psn;
+
   long serviceId;
   int mtu;
   @Nullable QueuePair pair;

@@ -215,6 +215,7 @@ public final class ConnectionManager implements AutoCloseable {
         disconnect(c);
       }
     }
+    services.drain(clock);
     closed = true;
     services.close();
   }
@@ -515,8 +516,18 @@ public final class ConnectionManager implements AutoCloseable {
     events.add(new CmEvent.Established(c, rep.privateData()));
   }
 
+  /**
+   * The queue pair's path.
+   *
+   * @param startingPsn of the peer's message: with which number we are to begin sending
+   */
   private RcPath path(
-      Connection c, int remotePsn, int retries, int rnrRetries, int peerResources, int peerDepth) {
+      Connection c,
+      int startingPsn,
+      int retries,
+      int rnrRetries,
+      int peerResources,
+      int peerDepth) {
     DatagramPath path = c.path;
     if (path == null) {
       throw new IllegalStateException("no path");
@@ -526,8 +537,8 @@ public final class ConnectionManager implements AutoCloseable {
         c.remote,
         path.remoteMac(),
         c.remoteQpn,
+        startingPsn,
         c.psn,
-        remotePsn,
         c.mtu,
         retries,
         rnrRetries,

@@ -11,6 +11,7 @@ import irdma4j.driver.ProtectionDomain;
 import irdma4j.driver.QueuePair;
 import irdma4j.driver.QueuePairConfig;
 import irdma4j.driver.RdmaDevice;
+import irdma4j.uapi.DeviceClock;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import java.util.ArrayDeque;
@@ -25,6 +26,7 @@ final class GeneralServices implements AutoCloseable {
   private static final int SLOT = 512;
   private static final int HEADER = DatagramQueuePair.HEADER_BYTES;
   private static final int MOST_ROUTES = 64;
+  private static final long DRAIN_NANOS = 100_000_000;
   private static final long SEND = 1L << 32;
 
   /** Takes a message that has come. */
@@ -151,6 +153,15 @@ final class GeneralServices implements AutoCloseable {
       } else if (completion.isSuccess()) {
         receive(slot);
       }
+    }
+  }
+
+  /** Waits, but not for long, until all messages are on the wire. */
+  void drain(DeviceClock clock) {
+    long end = clock.nanos() + DRAIN_NANOS;
+    while (free.size() < SLOTS && clock.nanos() < end) {
+      clock.pause(1000);
+      poll((message, back) -> {});
     }
   }
 

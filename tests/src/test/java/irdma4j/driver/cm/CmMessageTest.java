@@ -111,6 +111,29 @@ class CmMessageTest {
     assertEquals(first("udaddy", SidrReq.class).requestId(), sidr.requestId());
   }
 
+  /** A side begins to send with the number that the other's message gave, not with its own. */
+  @Test
+  void theStartingNumberIsForTheReceiverOfTheMessage() {
+    for (String name : List.of("ucmatose", "rping")) {
+      Req req = first(name, Req.class);
+      Rep rep = first(name, Rep.class);
+      Map<Integer, Integer> firstPsn = new HashMap<>();
+      for (Capture.Packet packet : Capture.read(name)) {
+        byte[] frame = packet.bytes();
+        if (Capture.isRoce(frame) && frame[42] == 4) {
+          MemorySegment m = packet.segment();
+          firstPsn.putIfAbsent(Bytes.get32(m, 46) & 0xffffff, Bytes.get32(m, 50) & 0xffffff);
+        }
+      }
+      // Both guests' queue pairs have one number, so the server's first message is told by its PSN.
+      assertTrue(
+          firstPsn.containsValue(req.startingPsn()) || firstPsn.containsValue(rep.startingPsn()),
+          firstPsn::toString);
+      int first = firstPsn.get(name.equals("rping") ? rep.qpn() : req.qpn());
+      assertEquals(name.equals("rping") ? rep.startingPsn() : req.startingPsn(), first, name);
+    }
+  }
+
   @Provide
   Arbitrary<PathRecord> paths() {
     Arbitrary<Gid> gids =
