@@ -61,7 +61,7 @@ final class HmcModel {
       long last = from + count * area.size() - 1;
       for (int segment = segmentOf(from); segment <= segmentOf(last); segment++) {
         if (types[segment] == null) {
-          types[segment] = action.type();
+          types[segment] = subject.backing(action.type());
         }
       }
     }

@@ -34,6 +34,14 @@ public interface HmcSubject extends AutoCloseable {
    */
   void create(HmcObject kind, long first, long count, SegmentType type);
 
+  /**
+   * How a new segment is really backed if this is wanted. An allocator that knows one kind alone
+   * says so here.
+   */
+  default SegmentType backing(SegmentType wanted) {
+    return wanted;
+  }
+
   /** Removes objects, all of which exist. */
   void delete(HmcObject kind, long first, long count);
 

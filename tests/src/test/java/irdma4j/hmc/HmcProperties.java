@@ -9,6 +9,7 @@ import irdma4j.tests.HmcTrial;
 import java.util.ArrayList;
 import java.util.List;
 import net.jqwik.api.Arbitrary;
+import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.PropertyDefaults;
@@ -16,7 +17,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /** The Host Memory Cache under random object traffic. */
-@PropertyDefaults(tries = 10_000)
+@PropertyDefaults(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
 @AddLifecycleHook(FewerTries.class)
 class HmcProperties {
   /**

@@ -13,6 +13,7 @@ import java.util.Optional;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -23,7 +24,7 @@ import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /** The sizing policies on all sorts of cards. */
-@PropertyDefaults(tries = 10_000)
+@PropertyDefaults(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
 @AddLifecycleHook(FewerTries.class)
 class HmcSizingProperties {
   private static Optional<HmcPlan> fit(FpmLimits limits, long wanted, boolean iwarpOnly) {

@@ -10,6 +10,7 @@ import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.PropertyDefaults;
@@ -18,7 +19,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /** Free space against a bitmap that is searched bit by bit. */
-@PropertyDefaults(tries = 10_000)
+@PropertyDefaults(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
 @AddLifecycleHook(FewerTries.class)
 class FreeRunsProperties {
   /** Takes a run of a size, or gives back a part of what is taken. */

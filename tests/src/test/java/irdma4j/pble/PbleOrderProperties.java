@@ -16,6 +16,7 @@ import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.PropertyDefaults;
@@ -30,7 +31,7 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
  * <p>Fails if another run is taken, a request is refused or the pool grows though a chunk has room,
  * or what was given back is not found again.
  */
-@PropertyDefaults(tries = 10_000)
+@PropertyDefaults(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
 @AddLifecycleHook(FewerTries.class)
 class PbleOrderProperties {
   private static final int UNIT = 8;

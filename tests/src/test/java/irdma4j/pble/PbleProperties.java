@@ -10,6 +10,7 @@ import irdma4j.tests.PbleTrial;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
+import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.PropertyDefaults;
@@ -17,7 +18,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 
 /** The PBLE pool under random traffic. */
-@PropertyDefaults(tries = 10_000)
+@PropertyDefaults(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
 @AddLifecycleHook(FewerTries.class)
 class PbleProperties {
   /**

@@ -17,14 +17,24 @@ class ReadmeTest {
 
   @Test
   void theReadmeShowsThatProgram() throws IOException {
-    String source = Files.readString(Path.of("src/test/java/irdma4j/readme/HelloRdma.java"));
+    assertShows("../README.md", "readme/HelloRdma.java", "README");
+  }
+
+  @Test
+  void theGuideShowsAPropertyThatRuns() throws IOException {
+    assertShows("../docs/property-testing.md", "hmc/PlantedHmcFaultsTest.java", "guide");
+  }
+
+  /** The lines between the marks in a source file stand in a page. */
+  private static void assertShows(String page, String file, String mark) throws IOException {
+    String source = Files.readString(Path.of("src/test/java/irdma4j").resolve(file));
+    String start = "// [" + mark;
     String body =
         source
-            .substring(source.indexOf("// [README") + 10, source.indexOf("  // README]"))
+            .substring(source.indexOf(start) + start.length(), source.indexOf("// " + mark + "]"))
             .stripTrailing()
             .stripIndent()
             .strip();
-    String readme = Files.readString(Path.of("../README.md"));
-    assertTrue(readme.contains(body), "the README's program differs from HelloRdma.java");
+    assertTrue(Files.readString(Path.of(page)).contains(body), page + " differs from " + file);
   }
 }
