@@ -76,6 +76,7 @@ public final class DatagramQueuePair implements AutoCloseable {
     core.create(
         () -> {
           core.useQueueSet(0);
+          core.takePushPage();
           RoceContextWriter.writeDatagram(core, mtu, queueKey);
         });
     try {

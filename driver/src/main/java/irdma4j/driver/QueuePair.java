@@ -112,6 +112,8 @@ public final class QueuePair implements AutoCloseable {
    */
   public void toReadyToSend() {
     core.require(QueuePairState.READY_TO_RECEIVE, "sending");
+    core.takePushPage();
+    writeContext();
     core.enterReadyToSend(true);
   }
 

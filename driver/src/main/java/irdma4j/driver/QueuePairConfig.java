@@ -12,6 +12,7 @@ import irdma4j.driver.ring.RingSizes;
  * @param sendSges most scatter-gather entries of a send request, 1 to 13
  * @param receiveSges most scatter-gather entries of a receive request, 1 to 13
  * @param inlineBytes most bytes of inline data, 0 to 101
+ * @param push hand WQEs over through a push page, if the device has one left
  */
 public record QueuePairConfig(
     CompletionQueue sendQueue,
@@ -20,7 +21,8 @@ public record QueuePairConfig(
     int receiveRequests,
     int sendSges,
     int receiveSges,
-    int inlineBytes) {
+    int inlineBytes,
+    boolean push) {
 
   /** Checks the values. */
   public QueuePairConfig {
@@ -39,24 +41,37 @@ public record QueuePairConfig(
 
   /** 64 requests each way with one entry each, completing into one queue. */
   public static QueuePairConfig of(CompletionQueue queue) {
-    return new QueuePairConfig(queue, queue, 64, 64, 1, 1, 0);
+    return new QueuePairConfig(queue, queue, 64, 64, 1, 1, 0, false);
   }
 
   /** With room for other numbers of requests. */
   public QueuePairConfig withRequests(int send, int receive) {
     return new QueuePairConfig(
-        sendQueue, receiveQueue, send, receive, sendSges, receiveSges, inlineBytes);
+        sendQueue, receiveQueue, send, receive, sendSges, receiveSges, inlineBytes, push);
   }
 
   /** With other numbers of scatter-gather entries. */
   public QueuePairConfig withSges(int send, int receive) {
     return new QueuePairConfig(
-        sendQueue, receiveQueue, sendRequests, receiveRequests, send, receive, inlineBytes);
+        sendQueue, receiveQueue, sendRequests, receiveRequests, send, receive, inlineBytes, push);
   }
 
   /** With inline data. */
   public QueuePairConfig withInline(int bytes) {
     return new QueuePairConfig(
-        sendQueue, receiveQueue, sendRequests, receiveRequests, sendSges, receiveSges, bytes);
+        sendQueue, receiveQueue, sendRequests, receiveRequests, sendSges, receiveSges, bytes, push);
+  }
+
+  /** With or without a push page, which saves the device the fetch of WQEs. */
+  public QueuePairConfig withPush(boolean value) {
+    return new QueuePairConfig(
+        sendQueue,
+        receiveQueue,
+        sendRequests,
+        receiveRequests,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        value);
   }
 }

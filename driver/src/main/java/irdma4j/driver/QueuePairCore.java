@@ -1,5 +1,6 @@
 package irdma4j.driver;
 
+import irdma4j.driver.ring.PushPage;
 import irdma4j.driver.ring.QueuePairRings;
 import irdma4j.driver.ring.ReceiveQueue;
 import irdma4j.driver.ring.SendQueue;
@@ -9,9 +10,11 @@ import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CreateQp;
 import irdma4j.hwregs.cqp.DestroyQp;
 import irdma4j.hwregs.cqp.FlushWqes;
+import irdma4j.hwregs.cqp.ManagePushPage;
 import irdma4j.hwregs.cqp.ModifyQp;
 import irdma4j.hwregs.cqp.ResumeQp;
 import irdma4j.hwregs.cqp.SuspendQp;
+import irdma4j.hwregs.qp.Queues;
 
 /**
  * What queue pairs of every service have: a number, rings, memory, and a life that the control
@@ -53,6 +56,7 @@ final class QueuePairCore {
   private QueuePairState state = QueuePairState.INIT;
   private int priority = NO_QUEUE_SET;
   private int queueSet;
+  private int pushPage = Queues.NO_PUSH_PAGE;
   private boolean suspended;
   private boolean quiet;
   private boolean closed;
@@ -113,6 +117,7 @@ final class QueuePairCore {
                   STATE_IDLE));
     } catch (RuntimeException e) {
       try {
+        releasePushPage();
         releaseQueueSet();
       } catch (RuntimeException alsoFailed) {
         e.addSuppressed(alsoFailed);
@@ -121,6 +126,42 @@ final class QueuePairCore {
       }
       throw e;
     }
+  }
+
+  /**
+   * Takes a push page for the next context that is written, if one is wanted and the device has one
+   * left; without it everything works, too.
+   */
+  void takePushPage() {
+    if (!config.push() || pushPage != Queues.NO_PUSH_PAGE) {
+      return;
+    }
+    int index;
+    try {
+      index = (int) device.control().execute(new ManagePushPage(queueSet, 0, 0, false));
+    } catch (ControlQueueException refused) {
+      return;
+    }
+    pushPage = index;
+    PushPage page = new PushPage(device.bar(), index);
+    if (page.isInBar()) {
+      send.usePushPage(page);
+    } else {
+      releasePushPage();
+    }
+  }
+
+  private void releasePushPage() {
+    if (pushPage != Queues.NO_PUSH_PAGE) {
+      int index = pushPage;
+      pushPage = Queues.NO_PUSH_PAGE;
+      device.control().execute(new ManagePushPage(queueSet, index, 0, true));
+    }
+  }
+
+  /** The push page that the device is told of, or {@link Queues#NO_PUSH_PAGE}. */
+  int pushPage() {
+    return pushPage;
   }
 
   /** As {@link #useQueueSet}, by the user priority of a type of service or traffic class. */
@@ -334,9 +375,13 @@ final class QueuePairCore {
                   qpn, service.code, memory.contextAddress(), memory.shadowAddress(), false, true));
     } finally {
       try {
-        releaseQueueSet();
+        releasePushPage();
       } finally {
-        memory.close();
+        try {
+          releaseQueueSet();
+        } finally {
+          memory.close();
+        }
       }
     }
   }

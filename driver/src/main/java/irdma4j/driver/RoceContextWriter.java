@@ -97,7 +97,7 @@ final class RoceContextWriter {
         core.config().receiveQueue().id(),
         core.qpn(),
         core.queueSet(),
-        Queues.NO_PUSH_PAGE,
+        core.pushPage(),
         Steering.NONE);
   }
 

@@ -290,6 +290,16 @@ public final class Registers {
           GLHMC_VFPDINV,
           GLPE_CRITERR);
 
+  /**
+   * Where push pages begin in the BAR: behind the doorbell page and 60 KiB that are reserved.
+   * Source: Linux IRDMA_PUSH_OFFSET, IRDMA_PF_BAR_RSVD in defs.h and ICRDMA_DB_ADDR_OFFSET in
+   * icrdma_hw.h.
+   */
+  public static final int PUSH_AREA = 8 << 20;
+
+  /** Bytes of a push page. */
+  public static final int PUSH_PAGE_BYTES = 4096;
+
   /** The value of {@code GLPE_CPUSTATUSn} once that processor's firmware runs. */
   public static final int CPUSTATUS_RUNNING = 0x80;
 

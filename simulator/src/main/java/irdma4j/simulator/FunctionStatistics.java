@@ -14,6 +14,7 @@ package irdma4j.simulator;
  * @param timeouts times that a retransmission timer ran out
  * @param framesDiscarded frames thrown away on receipt
  * @param sendWqes send WQEs fetched
+ * @param pushedWqes those of them that came through push pages
  * @param receiveWqes receive WQEs consumed
  * @param doorbells doorbells of send queues that arrived
  * @param completions CQEs written
@@ -39,6 +40,7 @@ public record FunctionStatistics(
     long timeouts,
     long framesDiscarded,
     long sendWqes,
+    long pushedWqes,
     long receiveWqes,
     long doorbells,
     long completions,

@@ -255,6 +255,7 @@ final class SimulatedFunction implements PciFunction {
         c.timeouts,
         c.framesDiscarded,
         c.sendWqes,
+        c.pushedWqes,
         c.receiveWqes,
         c.doorbells,
         c.completions,

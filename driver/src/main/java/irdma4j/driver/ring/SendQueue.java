@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The driver's end of a send queue.
@@ -83,7 +84,10 @@ public final class SendQueue {
   private int polarity;
   private int connectionWqes;
   private boolean connecting;
+  private @Nullable PushPage push;
+  private boolean pushing;
   private boolean pushDropped;
+  private long pushed;
   private long doorbellsRung;
   private long doorbellsSkipped;
   private long posted;
@@ -514,6 +518,33 @@ public final class SendQueue {
   /** A WQE that was pushed did not arrive, so the device must be told of what is in the ring. */
   void pushDropped() {
     pushDropped = true;
+    pushing = false;
+  }
+
+  /** From now on, WQEs are also pushed through a page, while the device takes them so. */
+  public void usePushPage(PushPage page) {
+    push = page;
+  }
+
+  /** WQEs pushed so far, those that fill chunks included. */
+  public long pushed() {
+    return pushed;
+  }
+
+  /**
+   * Pushes a WQE that is in the ring, unless others before it wait for their completions and were
+   * not pushed: then the next ring tells of it.
+   */
+  private void pushWqe(int index, int count) {
+    PushPage page = push;
+    if (page == null || (rungHead != tail && !pushing)) {
+      return;
+    }
+    page.push(memory, index, count, qpId);
+    rungHead = head;
+    pushing = true;
+    pushDropped = false;
+    pushed++;
   }
 
   boolean isPushDropped() {
@@ -644,6 +675,7 @@ public final class SendQueue {
       fragment(at, 0, 0);
     }
     publish(base, header);
+    pushWqe(index, quanta[index]);
     return true;
   }
 
@@ -687,6 +719,7 @@ public final class SendQueue {
       done += part;
     }
     publish(base, header);
+    pushWqe(index, quanta[index]);
     return true;
   }
 
@@ -699,6 +732,7 @@ public final class SendQueue {
       return false;
     }
     write(base(index), word0, word8, word16, header);
+    pushWqe(index, 1);
     return true;
   }
 
@@ -743,8 +777,9 @@ public final class SendQueue {
         | SqWqe.DESTQPN.encode(Integer.toUnsignedLong(qpn));
   }
 
-  private static long flagBits(int flags) {
-    return SqWqe.SIGCOMPL.encode((flags & SIGNALED) != 0)
+  private long flagBits(int flags) {
+    return SqWqe.PUSHWQE.encode(push != null)
+        | SqWqe.SIGCOMPL.encode((flags & SIGNALED) != 0)
         | SqWqe.READFENCE.encode((flags & READ_FENCE) != 0)
         | SqWqe.LOCALFENCE.encode((flags & LOCAL_FENCE) != 0)
         | SqWqe.IMMDATAFLAG.encode((flags & IMMEDIATE) != 0)
@@ -758,10 +793,14 @@ public final class SendQueue {
     if (count + padding > free()) {
       return -1;
     }
+    int first = head;
     for (int i = 0; i < padding; i++) {
       quanta[head] = 1;
       write(base(head), 0, 0, 0, SqWqe.OPCODE.encode(SqOpcode.NOP.code()));
       head = (head + 1) & (size - 1);
+    }
+    if (padding > 0) {
+      pushWqe(first, padding);
     }
     int index = head;
     if (index == 0) {

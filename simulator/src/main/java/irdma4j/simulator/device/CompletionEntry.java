@@ -29,6 +29,9 @@ public final class CompletionEntry {
   /** Minor error code. */
   public int minorError;
 
+  /** Whether a WQE that was pushed had to be taken from the ring. */
+  public boolean pushDropped;
+
   /** Whether the peer asked for a solicited event. */
   public boolean solicited;
 
@@ -67,6 +70,7 @@ public final class CompletionEntry {
     error = false;
     majorError = 0;
     minorError = 0;
+    pushDropped = false;
     solicited = false;
     immediateValid = false;
     immediate = 0;

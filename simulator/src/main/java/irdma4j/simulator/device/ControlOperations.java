@@ -76,6 +76,7 @@ final class ControlOperations {
   private final NetworkTables network;
   private final SchedulerTables scheduler = new SchedulerTables();
   private final StatisticsInstances statistics = new StatisticsInstances();
+  private final PushPages pushPages = new PushPages();
   private final MemorySegment buffer = Arena.ofAuto().allocate(4096, 64);
   private final Map<Integer, QueuePairState> queuePairs = new HashMap<>();
   private int returnValue;
@@ -93,11 +94,16 @@ final class ControlOperations {
     network.reset();
     scheduler.reset();
     statistics.reset();
+    pushPages.reset();
   }
 
   /** What the last operation returns in its completion. */
   int returnValue() {
     return returnValue;
+  }
+
+  PushPages pushPages() {
+    return pushPages;
   }
 
   StatisticsInstances statistics() {
@@ -145,7 +151,7 @@ final class ControlOperations {
       case ManageQuadHash c -> network.manageHash(c);
       case ManageStats c -> manageStats(c);
       case ManageWorkSchedNode c -> returning(scheduler.manageNode(c));
-      case ManagePushPage c -> returning(scheduler.managePushPage(c));
+      case ManagePushPage c -> managePushPage(c);
       case ManageHmcFunctionTable c -> returning(scheduler.manageFunction(c));
       case SetUserPriorityMap c -> scheduler.setPriorityMap(c);
       case GatherStats c -> gatherStats(c);
@@ -670,6 +676,18 @@ final class ControlOperations {
   }
 
   // Statistics.
+
+  private ControlStatus managePushPage(ManagePushPage c) {
+    if (c.free()) {
+      return pushPages.free(c);
+    }
+    int index = pushPages.take();
+    if (index < 0) {
+      return ControlStatus.TABLE_FULL;
+    }
+    returnValue = index;
+    return ControlStatus.OK;
+  }
 
   private ControlStatus manageStats(ManageStats c) {
     if (!c.allocate()) {

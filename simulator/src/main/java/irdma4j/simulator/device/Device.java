@@ -281,6 +281,10 @@ public final class Device implements DeviceServices {
   }
 
   private void otherWritten(int offset, int value) {
+    if (PushPages.covers(offset)) {
+      operations.pushPages().written(offset, value, queues);
+      return;
+    }
     Register register = Registers.at(offset);
     if (register == null) {
       registers.touchedUnknown(offset);
@@ -370,6 +374,7 @@ public final class Device implements DeviceServices {
         Cqe.MINERR.encode(c.error ? c.minorError : 0)
             | Cqe.MAJERR.encode(c.error ? c.majorError : 0)
             | Cqe.WQEIDX.encode(c.wqeIndex)
+            | Cqe.PSHDROP.encode(c.pushDropped)
             | Cqe.EXTCQE.encode(extended)
             | Cqe.STAG.encode(c.stagInvalidated || c.ipv4)
             | Cqe.SOEVENT.encode(c.solicited)

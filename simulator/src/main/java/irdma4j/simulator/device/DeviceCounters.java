@@ -35,6 +35,9 @@ public final class DeviceCounters {
   /** Send WQEs fetched, padding NOPs included. */
   public long sendWqes;
 
+  /** Send WQEs taken from push pages, padding NOPs included. */
+  public long pushedWqes;
+
   /** Receive WQEs consumed. */
   public long receiveWqes;
 

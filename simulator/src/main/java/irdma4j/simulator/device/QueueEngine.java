@@ -30,6 +30,11 @@ public interface QueueEngine {
   /** The doorbell of a queue pair was rung. */
   void doorbell(int qpId);
 
+  /** The doorbell of a push page was rung, for a queue pair. */
+  default void pushed(int qpId, PushPage page) {
+    doorbell(qpId);
+  }
+
   /** A frame (without FCS) arrived; valid during the call only. */
   void receive(MemorySegment frame, int bytes);
 

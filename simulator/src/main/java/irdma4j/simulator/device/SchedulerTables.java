@@ -1,7 +1,6 @@
 package irdma4j.simulator.device;
 
 import irdma4j.hwregs.cqp.ManageHmcFunctionTable;
-import irdma4j.hwregs.cqp.ManagePushPage;
 import irdma4j.hwregs.cqp.ManageWorkSchedNode;
 import irdma4j.hwregs.cqp.SetUserPriorityMap;
 import java.util.BitSet;
@@ -13,7 +12,6 @@ import java.util.Map;
  * HMC functions of virtual functions. They are kept; no traffic is scheduled by them.
  */
 final class SchedulerTables {
-  private static final int PUSH_PAGES = 1024;
   private static final int FIRST_VF_FUNCTION = 16;
   private static final int VF_FUNCTIONS = 32;
   private static final int ADD = 0;
@@ -21,14 +19,12 @@ final class SchedulerTables {
   private static final int DELETE = 2;
 
   private final Map<Integer, Integer> parentOfNode = new HashMap<>();
-  private final BitSet pushPages = new BitSet();
   private final BitSet functions = new BitSet();
   private long priorityMap;
   private int returnValue;
 
   void reset() {
     parentOfNode.clear();
-    pushPages.clear();
     functions.clear();
     priorityMap = 0;
   }
@@ -79,22 +75,6 @@ final class SchedulerTables {
 
   ControlStatus setPriorityMap(SetUserPriorityMap c) {
     priorityMap = c.map();
-    return ControlStatus.OK;
-  }
-
-  ControlStatus managePushPage(ManagePushPage c) {
-    returnValue = 0;
-    if (c.free()) {
-      boolean taken = pushPages.get(c.pushPage());
-      pushPages.clear(c.pushPage());
-      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
-    }
-    int page = pushPages.nextClearBit(0);
-    if (page >= PUSH_PAGES) {
-      return ControlStatus.TABLE_FULL;
-    }
-    pushPages.set(page);
-    returnValue = page;
     return ControlStatus.OK;
   }
 

@@ -1,9 +1,11 @@
 package irdma4j.simulator.transport;
 
 import irdma4j.hwregs.RoceContext;
+import irdma4j.simulator.device.PushPage;
 import irdma4j.simulator.device.QpAttributes;
 import irdma4j.simulator.device.TrafficCounts;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the device keeps of one queue pair: the values of its context (layout {@link RoceContext})
@@ -20,6 +22,7 @@ final class QpState {
   static final int TYPE_UD = 4;
 
   static final long NO_ENTRY = -1;
+  static final int NO_PUSH_PAGE = -1;
 
   /** READs accepted at once, by the code in IRDSIZE. */
   private static final int[] IRD = {4, 16, 64, 128, 256};
@@ -72,12 +75,17 @@ final class QpState {
   boolean icrcIgnored;
   long completionContext;
   int statistics;
+  int pushPage = NO_PUSH_PAGE;
   TrafficCounts traffic = new TrafficCounts();
 
   // The engine's lists.
   boolean queued;
   long deadline = Long.MAX_VALUE;
   long queuedDeadline = Long.MAX_VALUE;
+
+  // Push mode: what came through the queue pair's page, and whether some of it was lost.
+  @Nullable PushPage push;
+  boolean pushLost;
 
   // Requester.
   final InFlight inFlight = new InFlight();
@@ -184,6 +192,13 @@ final class QpState {
     fastRegisterAllowed = RoceContext.FASTREGEN.get(context, 0) != 0;
     icrcIgnored = RoceContext.RCVNOICRC.get(context, 0) != 0;
     completionContext = RoceContext.QPCOMPCTX.get(context, 0);
+    pushPage =
+        RoceContext.PMENA.get(context, 0) != 0
+            ? (int) RoceContext.PPIDX.get(context, 0)
+            : NO_PUSH_PAGE;
+    if (pushPage == NO_PUSH_PAGE) {
+      push = null;
+    }
     statistics =
         RoceContext.USESTATSINSTANCE.get(context, 0) != 0
             ? (int) RoceContext.STAT_INDEX.get(context, 0)

@@ -7,6 +7,7 @@ import irdma4j.hwregs.SqOpcode;
 import irdma4j.hwregs.SqWqe;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.device.PushPage;
 import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
@@ -88,7 +89,12 @@ final class Requester {
 
   private boolean fetch(QpState qp) {
     int index = qp.sqIndex;
-    long header = services.readHostWord(wqeAddress(qp, index) + 24);
+    boolean pushed = isPushed(qp, index);
+    PushPage push = qp.push;
+    long header =
+        pushed && push != null
+            ? push.header(index)
+            : services.readHostWord(wqeAddress(qp, index) + 24);
     if (header >>> 63 != qp.sqPolarity) {
       return false;
     }
@@ -99,7 +105,11 @@ final class Requester {
     int code =
         (index & SendWork.MAX_QUANTA - 1) + quanta > SendWork.MAX_QUANTA
             ? AeCode.WQE_INVALID_FRAG_DATA.code()
-            : parse(qp, index, quanta, work);
+            : pushed ? parsePushed(qp, index, quanta, work) : parse(qp, index, quanta, work);
+    if (push != null) {
+      qp.pushLost |= !pushed && push.holdsAny() && SqWqe.PUSHWQE.isSet(header);
+      push.forget(index, quanta);
+    }
     if (code == 0 && work.carriesData()) {
       code = work.checkLocal(services, qp.pdId, qp.id);
     }
@@ -130,6 +140,25 @@ final class Requester {
 
   private long wqeAddress(QpState qp, int index) {
     return services.ringAddress(qp.sqBase, qp.virtualQueues, (long) index * SendWork.QUANTUM);
+  }
+
+  /** Whether the whole WQE came through the push page, for this round of the ring. */
+  private static boolean isPushed(QpState qp, int index) {
+    PushPage push = qp.push;
+    if (push == null || !push.holds(index, 1)) {
+      return false;
+    }
+    long header = push.header(index);
+    return header >>> 63 == qp.sqPolarity && push.holds(index, SendWork.quanta(header));
+  }
+
+  private int parsePushed(QpState qp, int index, int quanta, SendWork work) {
+    PushPage push = qp.push;
+    if (push != null) {
+      services.counters().pushedWqes++;
+      push.copy(index, quanta, core.wqe);
+    }
+    return work.parse(core.wqe);
   }
 
   private int parse(QpState qp, int index, int quanta, SendWork work) {
@@ -524,6 +553,8 @@ final class Requester {
     completion.qpId = qp.id;
     completion.completionContext = qp.completionContext;
     completion.wqeIndex = wqeIndex;
+    completion.pushDropped = qp.pushLost;
+    qp.pushLost = false;
     services.complete(qp.sendCq, completion);
   }
 

@@ -2,6 +2,7 @@ package irdma4j.simulator.transport;
 
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.device.MulticastGroup;
+import irdma4j.simulator.device.PushPage;
 import irdma4j.simulator.device.QpAttributes;
 import irdma4j.simulator.device.QueueEngine;
 import irdma4j.simulator.wire.BthOpcode;
@@ -26,6 +27,10 @@ public final class RoceEngine implements QueueEngine {
 
   private static final int TRANSPORT_VERSION = 0;
   private static final int PKEY_MASK = 0x7fff;
+
+  /** Quanta of a send queue that its driver leaves free; Linux IRDMA_SQ_RING_FREE_QUANTA. */
+  private static final int UNUSED_QUANTA = 256;
+
   private static final int MULTICAST_QP = 0xff_ffff;
 
   private final DeviceServices services;
@@ -133,6 +138,16 @@ public final class RoceEngine implements QueueEngine {
   public void doorbell(int qpId) {
     QpState qp = find(qpId);
     if (qp != null) {
+      core.wake(qp);
+    }
+  }
+
+  @Override
+  public void pushed(int qpId, PushPage page) {
+    QpState qp = find(qpId);
+    if (qp != null && qp.pushPage == page.index) {
+      page.forgetBehind(qp.sqIndex, qp.sqMask, qp.sqMask - UNUSED_QUANTA);
+      qp.push = page;
       core.wake(qp);
     }
   }
