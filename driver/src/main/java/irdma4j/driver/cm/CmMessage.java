@@ -67,13 +67,29 @@ sealed interface CmMessage {
   /** Which message a {@link Mra} or {@link Rej} speaks of. */
   enum Answered {
     /** A request for a connection. */
-    REQ,
+    REQ(0),
     /** A reply to one. */
-    REP,
+    REP(1),
     /** Something else. */
-    OTHER,
+    OTHER(2),
     /** No value of the specification's. */
-    RESERVED
+    RESERVED(3);
+
+    private final int code;
+
+    Answered(int code) {
+      this.code = code;
+    }
+
+    /** The message of a field's two bits. */
+    static Answered of(int code) {
+      return switch (code) {
+        case 0 -> REQ;
+        case 1 -> REP;
+        case 2 -> OTHER;
+        default -> RESERVED;
+      };
+    }
   }
 
   /**
@@ -247,7 +263,7 @@ sealed interface CmMessage {
           transaction,
           Bytes.get32(m, at),
           Bytes.get32(m, at + 4),
-          Answered.values()[Bytes.get8(m, at + 8) >>> 6],
+          Answered.of(Bytes.get8(m, at + 8) >>> 6),
           Bytes.get8(m, at + 9) >>> 3,
           PrivateData.read(m, at + 10, PRIVATE));
     }
@@ -256,7 +272,7 @@ sealed interface CmMessage {
     public void encodeBody(MemorySegment m, long at) {
       Bytes.set32(m, at, localId);
       Bytes.set32(m, at + 4, remoteId);
-      Bytes.set8(m, at + 8, message.ordinal() << 6);
+      Bytes.set8(m, at + 8, message.code << 6);
       Bytes.set8(m, at + 9, serviceTimeout << 3);
       privateData.write(m, at + 10, PRIVATE);
     }
@@ -291,7 +307,7 @@ sealed interface CmMessage {
           transaction,
           Bytes.get32(m, at),
           Bytes.get32(m, at + 4),
-          Answered.values()[Bytes.get8(m, at + 8) >>> 6],
+          Answered.of(Bytes.get8(m, at + 8) >>> 6),
           Bytes.get16(m, at + 10),
           PrivateData.read(m, at + 12, length),
           PrivateData.read(m, at + 84, PRIVATE));
@@ -301,7 +317,7 @@ sealed interface CmMessage {
     public void encodeBody(MemorySegment m, long at) {
       Bytes.set32(m, at, localId);
       Bytes.set32(m, at + 4, remoteId);
-      Bytes.set8(m, at + 8, message.ordinal() << 6);
+      Bytes.set8(m, at + 8, message.code << 6);
       Bytes.set8(m, at + 9, information.length() << 1);
       Bytes.set16(m, at + 10, reason);
       information.write(m, at + 12, INFORMATION);

@@ -391,9 +391,9 @@ public final class ConnectionManager implements AutoCloseable {
   }
 
   /** The connection that a message speaks of, if the message is of that connection's peer. */
-  private @Nullable Connection find(int localId, int remoteId) {
-    Connection c = connections.get(localId);
-    return c != null && (c.remoteId == 0 || remoteId == 0 || c.remoteId == remoteId) ? c : null;
+  private @Nullable Connection find(int ours, int theirs) {
+    Connection c = connections.get(ours);
+    return c != null && (c.remoteId == 0 || theirs == 0 || c.remoteId == theirs) ? c : null;
   }
 
   private void arrived(CmMessage.Req req, DatagramPath back) {
@@ -608,7 +608,11 @@ public final class ConnectionManager implements AutoCloseable {
 
   private void arrived(CmMessage.Dreq dreq, DatagramPath back) {
     services.send(
-        new CmMessage.Drep(dreq.transaction(), dreq.remoteId(), dreq.localId(), PrivateData.NONE),
+        new CmMessage.Drep(
+            dreq.transaction(),
+            /* localId= */ dreq.remoteId(),
+            /* remoteId= */ dreq.localId(),
+            PrivateData.NONE),
         back);
     Connection c = find(dreq.remoteId(), dreq.localId());
     if (c != null
