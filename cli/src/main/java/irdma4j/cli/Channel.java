@@ -103,6 +103,24 @@ final class Channel implements AutoCloseable {
     sends -= count;
   }
 
+  /**
+   * Waits for work of the send queue to be done, unless the peer ends the connection first, whose
+   * last acknowledgement may then be missing.
+   */
+  boolean awaitSendsOrEnd(Connection connection, int count) {
+    port.awaitThat(
+        () -> {
+          if (connection.isEstablished()) {
+            poll();
+          }
+          return sends >= count || !connection.isEstablished();
+        },
+        "completions of the send queue");
+    boolean done = sends >= count;
+    sends = 0;
+    return done;
+  }
+
   /** Waits for messages. */
   void awaitReceives(int count) {
     port.awaitThat(

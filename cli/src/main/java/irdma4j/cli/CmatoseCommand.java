@@ -11,9 +11,9 @@ import irdma4j.driver.cm.PortSpace;
 import irdma4j.driver.cm.PrivateData;
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(
     name = "cmatose",
+    mixinStandardHelpOptions = true,
     description =
         "Sets connections up, exchanges messages over each and takes them down, as rdma-core's"
             + " ucmatose does it, with it or with another irdma. Without -s it is the server.")
@@ -36,12 +37,6 @@ final class CmatoseCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private PortOptions port = new PortOptions();
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help.")
-  private boolean help;
 
   @Option(names = "-s", paramLabel = "ADDRESS", description = "Be the client of this server.")
   private String peer = "";
@@ -123,7 +118,7 @@ final class CmatoseCommand implements Callable<Integer> {
     out.flush();
     List<Connection> open = new ArrayList<>();
     try (Listener listener = cable.manager().listen(PortSpace.TCP, number)) {
-      Map<Connection, Boolean> established = new IdentityHashMap<>();
+      Set<Connection> established = new HashSet<>();
       while (established.size() < connections) {
         CmEvent event = cable.await("requests at port " + listener.port());
         switch (event) {
@@ -136,7 +131,7 @@ final class CmatoseCommand implements Callable<Integer> {
           case ConnectRequest request ->
               open.add(
                   request.accept(channel(cable, channels).pair(), ConnectionParameters.defaults()));
-          case CmEvent.Established made -> established.put(made.connection(), true);
+          case CmEvent.Established made -> established.add(made.connection());
           default -> throw new RdmaException("unexpected: " + event);
         }
       }

@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(
     name = "rping",
+    mixinStandardHelpOptions = true,
     description = "RDMA ping-pong as rdma-core's rping does it, with it or with another irdma.")
 final class RpingCommand implements Callable<Integer> {
   private static final ValueLayout.OfLong LONG =
@@ -44,12 +45,6 @@ final class RpingCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private PortOptions port = new PortOptions();
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help.")
-  private boolean help;
 
   @Option(names = "-s", description = "Be the server.")
   private boolean server;
@@ -140,8 +135,10 @@ final class RpingCommand implements Callable<Integer> {
         channel.receive(IN, MESSAGE);
         channel.write(DATA, Math.min(length, room), bytes.get(LONG, IN), bytes.get(INT, IN + 8));
         channel.send(OUT, MESSAGE);
-        channel.awaitSends(2);
         pings++;
+        if (!channel.awaitSendsOrEnd(connection, 2)) {
+          break;
+        }
       }
       out.println("server DISCONNECT EVENT...");
       cable.linger(LINGER);
