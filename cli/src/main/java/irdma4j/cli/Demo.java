@@ -60,19 +60,16 @@ final class Demo {
   }
 
   private boolean run(@Nullable PcapngWriter writer) throws IOException {
-    Simulation.Builder builder =
-        Simulation.builder()
-            .functions(NAMES.length)
-            .seed(options.seed())
-            .lossPercent(options.lossPercent());
+    Simulation.Builder builder = Simulation.builder().functions(NAMES.length).seed(options.seed());
+    options.wire().apply(builder);
     if (writer != null) {
       builder.tap(writer);
     }
     line(
-        "Two simulated E810s on one wire, %s, seed %d, loss %s %%",
+        "Two simulated E810s on one wire, %s, seed %d, %s",
         options.stepped() ? "in virtual time" : "on a thread of their own",
         options.seed(),
-        options.lossPercent());
+        options.wire());
     DemoSummary summary = new DemoSummary(options);
     boolean equal;
     try (Simulation simulation =

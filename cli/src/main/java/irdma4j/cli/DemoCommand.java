@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -22,7 +23,6 @@ import picocli.CommandLine.Spec;
         "Brings two simulated E810s up from cold, moves a file from one to the other by RDMA WRITE"
             + " and back by RDMA READ, and compares SHA-256 of all three copies.")
 final class DemoCommand implements Callable<Integer> {
-  private static final int MAX_LOSS = 90;
   private static final long MAX_BYTES = 1L << 30;
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -57,12 +57,7 @@ final class DemoCommand implements Callable<Integer> {
               + " at the same times.")
   private @Nullable Long seed;
 
-  @Option(
-      names = "--loss",
-      paramLabel = "PERCENT",
-      description = "Lose this share of the frames, 0 to 90. Default: ${DEFAULT-VALUE}.",
-      defaultValue = "0")
-  private double loss;
+  @Mixin private WireOptions wire = new WireOptions();
 
   @Override
   public Integer call() throws IOException {
@@ -79,9 +74,7 @@ final class DemoCommand implements Callable<Integer> {
   }
 
   private DemoOptions check() throws IOException {
-    if (!(loss >= 0 && loss <= MAX_LOSS)) {
-      throw new UserError("--loss %s: give a percentage from 0 to %d".formatted(loss, MAX_LOSS));
-    }
+    wire.check();
     Path source = file != null ? file : Path.of(System.getProperty("java.home"), "lib", "modules");
     if (!Files.exists(source)) {
       throw new UserError(source + ": no such file");
@@ -109,6 +102,6 @@ final class DemoCommand implements Callable<Integer> {
       OutputFile.check("--pcap", pcap);
     }
     long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong() >>> 1;
-    return new DemoOptions(source, bytes, pcap, seed != null, chosen, loss);
+    return new DemoOptions(source, bytes, pcap, seed != null, chosen, wire);
   }
 }

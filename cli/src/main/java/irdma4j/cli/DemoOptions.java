@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param pcap where the frames are written, or null
  * @param stepped run in virtual time on one thread, so that a seed gives the same run again
  * @param seed of everything that is left to chance
- * @param lossPercent share of frames that are lost, 0 to 90
+ * @param wire what the wire does to frames, checked
  */
 record DemoOptions(
-    Path file, long bytes, @Nullable Path pcap, boolean stepped, long seed, double lossPercent) {}
+    Path file, long bytes, @Nullable Path pcap, boolean stepped, long seed, WireOptions wire) {}

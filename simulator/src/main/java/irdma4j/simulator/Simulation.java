@@ -241,7 +241,40 @@ public final class Simulation implements AutoCloseable {
 
     /** The share of frames that the wire loses, 0 to 100. */
     public Builder lossPercent(double percent) {
-      faults = LinkFaults.loss(percent);
+      faults = faults.withLoss(percent);
+      return this;
+    }
+
+    /** The share of frames that the wire delivers a second time, 0 to 100. */
+    public Builder duplicatePercent(double percent) {
+      faults = faults.withDuplicate(percent);
+      return this;
+    }
+
+    /** The share of frames that later ones overtake, 0 to 100. */
+    public Builder reorderPercent(double percent) {
+      faults = faults.withReorder(percent);
+      return this;
+    }
+
+    /** The share of frames before which the wire pauses for up to 0.2 ms, 0 to 100. */
+    public Builder delayPercent(double percent) {
+      faults = faults.withDelay(percent);
+      return this;
+    }
+
+    /** The share of frames of which the wire changes one byte, 0 to 100. */
+    public Builder corruptPercent(double percent) {
+      faults = faults.withCorrupt(percent);
+      return this;
+    }
+
+    /**
+     * The share of frames that a switch on the way marks as having met congestion, 0 to 100. Only
+     * those whose traffic class says that their sender knows ECN can be marked.
+     */
+    public Builder markPercent(double percent) {
+      faults = faults.withMark(percent);
       return this;
     }
 

@@ -3,6 +3,7 @@ package irdma4j.simulator.device;
 import irdma4j.hwregs.Field;
 import irdma4j.hwregs.Statistic;
 import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.Ecn;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -18,8 +19,6 @@ import java.util.Arrays;
 public final class TrafficCounts {
   /** Bytes of the statistics buffer. */
   static final int BYTES = Statistic.BUFFER_SIZE;
-
-  private static final int CONGESTION_EXPERIENCED = 3;
 
   // The counters' places, in halves of the buffer's words.
   private static final int TX_OCTETS_4 = place(Statistic.IP4_TX_OCTETS);
@@ -51,6 +50,9 @@ public final class TrafficCounts {
   private static final int BINDS = place(Statistic.RDMA_BINDS);
   private static final int INVALIDATIONS = place(Statistic.RDMA_INVALIDATIONS);
   private static final int RX_MARKED = place(Statistic.RX_ECN_MARKED_PACKETS);
+  private static final int RX_NOTIFIED = place(Statistic.RX_CNP_HANDLED);
+  private static final int RX_NOT_HEEDED = place(Statistic.RX_CNP_IGNORED);
+  private static final int TX_NOTIFICATIONS = place(Statistic.TX_CNP_SENT);
 
   private final long[] counts = new long[BYTES / 4];
 
@@ -85,7 +87,7 @@ public final class TrafficCounts {
       counts[frame.ipv4 ? RX_GROUP_PACKETS_4 : RX_GROUP_PACKETS_6]++;
       counts[frame.ipv4 ? RX_GROUP_OCTETS_4 : RX_GROUP_OCTETS_6] += octets;
     }
-    if ((frame.trafficClass & CONGESTION_EXPERIENCED) == CONGESTION_EXPERIENCED) {
+    if ((frame.trafficClass & Ecn.MASK) == Ecn.CONGESTION_EXPERIENCED) {
       counts[RX_MARKED]++;
     }
     message(frame.opcode, RX_SENDS, RX_WRITES, RX_READS);
@@ -94,6 +96,20 @@ public final class TrafficCounts {
   /** The packet that was received is thrown away. */
   public void discarded(RoceFrame frame) {
     counts[frame.ipv4 ? RX_DISCARDED_4 : RX_DISCARDED_6]++;
+  }
+
+  /** A congestion notification went out; it counts as a packet, too. */
+  public void notificationSent() {
+    counts[TX_NOTIFICATIONS]++;
+  }
+
+  /**
+   * A congestion notification came in.
+   *
+   * @param handled whether the queue pair sends less for it
+   */
+  public void notified(boolean handled) {
+    counts[handled ? RX_NOTIFIED : RX_NOT_HEEDED]++;
   }
 
   /** A window was bound. */

@@ -61,6 +61,11 @@ final class QpState {
   int remoteQp;
   int qkey;
   int window;
+
+  /** What the window grows back to after congestion. */
+  int fullWindow;
+
+  boolean congestionControl;
   int retryLimit;
   int rnrLimit;
   long timeoutNanos;
@@ -77,6 +82,9 @@ final class QpState {
   int statistics;
   int pushPage = NO_PUSH_PAGE;
   TrafficCounts traffic = new TrafficCounts();
+
+  /** Until when no further congestion notification is sent. */
+  long notifiedUntil = Long.MIN_VALUE;
 
   // The engine's lists.
   boolean queued;
@@ -174,7 +182,9 @@ final class QpState {
     remoteQp = (int) RoceContext.DESTQP.get(context, 0);
     qkey = (int) RoceContext.QKEY.get(context, 0);
     int congestionWindow = (int) Math.min(MAX_WINDOW, RoceContext.CWNDROCE.get(context, 0));
-    window = congestionWindow == 0 ? MAX_WINDOW : congestionWindow;
+    fullWindow = congestionWindow == 0 ? MAX_WINDOW : congestionWindow;
+    window = fullWindow;
+    congestionControl = RoceContext.DCQCNENABLE.get(context, 0) != 0;
     retryLimit = (int) RoceContext.REXMIT_THRESH.get(context, 0);
     rnrLimit = (int) RoceContext.RNRNAK_THRESH.get(context, 0);
     timeoutNanos = Math.max(1, RoceContext.RTOMIN.get(context, 0)) * MILLISECOND;

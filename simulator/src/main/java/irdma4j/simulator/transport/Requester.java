@@ -491,6 +491,7 @@ final class Requester {
     qp.impliedRetryPsn = -1;
     qp.retries = 0;
     qp.rnrRetries = 0;
+    Congestion.relax(qp);
     if (qp.rnrWaiting) {
       qp.rnrWaiting = false;
     }

@@ -27,6 +27,7 @@ public final class RoceEngine implements QueueEngine {
 
   private static final int TRANSPORT_VERSION = 0;
   private static final int PKEY_MASK = 0x7fff;
+  private static final int FULL_MEMBER = 0x8000;
 
   /** Quanta of a send queue that its driver leaves free; Linux IRDMA_SQ_RING_FREE_QUANTA. */
   private static final int UNUSED_QUANTA = 256;
@@ -38,6 +39,7 @@ public final class RoceEngine implements QueueEngine {
   private final Requester requester;
   private final Responder responder;
   private final Datagrams datagrams;
+  private final Congestion congestion;
   private final RoceFrame frame = new RoceFrame();
   private @Nullable QpState[] queuePairs = new QpState[16];
 
@@ -48,6 +50,7 @@ public final class RoceEngine implements QueueEngine {
     this.datagrams = new Datagrams(core);
     this.requester = new Requester(core, datagrams);
     this.responder = new Responder(core);
+    this.congestion = new Congestion(core);
   }
 
   private @Nullable QpState find(int qpId) {
@@ -185,9 +188,17 @@ public final class RoceEngine implements QueueEngine {
     if (qp.type == QpState.TYPE_UD) {
       return datagrams.receive(qp, frame, memory, responder);
     }
-    if (!BthOpcode.isReliable(frame.opcode) || !isFromPeer(qp)) {
+    if (!isFromPeer(qp)) {
       return false;
     }
+    if (frame.opcode == BthOpcode.CONGESTION_NOTIFICATION) {
+      congestion.notified(qp);
+      return true;
+    }
+    if (!BthOpcode.isReliable(frame.opcode)) {
+      return false;
+    }
+    congestion.received(qp, frame);
     switch (frame.opcode) {
       case BthOpcode.ACKNOWLEDGE -> requester.acknowledged(qp, frame);
       case BthOpcode.READ_RESPONSE_FIRST,
@@ -243,9 +254,14 @@ public final class RoceEngine implements QueueEngine {
     return false;
   }
 
+  /**
+   * Whether a packet is for a queue pair's partition, of which one side at least must be a full
+   * member, and whole. Source: InfiniBand Architecture Specification, volume 1, 10.9.3.
+   */
   private boolean takes(QpState qp, MemorySegment memory) {
     return qp.canReceive()
         && ((frame.pkey ^ qp.pkey) & PKEY_MASK) == 0
+        && ((frame.pkey | qp.pkey) & FULL_MEMBER) != 0
         && (qp.icrcIgnored || services.wireIsPrivate() || frame.icrcMatches(memory, core.icrc));
   }
 

@@ -30,6 +30,10 @@ public final class Link {
 
   private static final int PREAMBLE_FCS_GAP = 8 + 4 + 12;
   private static final int SLOT_BYTES = 9728;
+
+  /** The longest pause of a delayed frame in nanoseconds; a retransmission timer is longer. */
+  private static final long MOST_PAUSE = 200_000;
+
   private static final int BLOCK = 64;
   private static final long NO_ADDRESS = -1;
 
@@ -140,6 +144,9 @@ public final class Link {
     if (bytes < LEAST_FRAME || bytes > SLOT_BYTES) {
       throw new IllegalArgumentException("frame of " + bytes + " bytes");
     }
+    if (draw(faults.delay())) {
+      busyUntil[port] = Math.max(busyUntil[port], now) + 1 + random.nextLong(MOST_PAUSE);
+    }
     long departed = occupy(port, bytes, now);
     boolean dropped = draw(faults.loss());
     if (tap != null) {
@@ -219,6 +226,9 @@ public final class Link {
     slotBytes[index] = bytes;
     slotSender[index] = sender;
     sentInFlight[sender] += bytes;
+    if (outside && draw(faults.mark())) {
+      Ecn.mark(slot[index], bytes);
+    }
     if (outside && draw(faults.corrupt())) {
       int at = random.nextInt(bytes);
       int flip = 1 + random.nextInt(255);

@@ -55,6 +55,9 @@ final class Endpoint {
     int fragments = 13;
     int workRequests = 200;
     int statistics = -1;
+    int pkey = 0xffff;
+    int trafficClass;
+    boolean congestionControl;
   }
 
   final FakeFunction function;
@@ -111,7 +114,9 @@ final class Endpoint {
       set(RoceContext.VLANTAG, s.vlan);
     }
     set(RoceContext.ARPIDX, remotePort + 1);
-    set(RoceContext.PKEY, 0xffff);
+    set(RoceContext.PKEY, s.pkey);
+    set(RoceContext.TOS, s.trafficClass);
+    set(RoceContext.DCQCNENABLE, s.congestionControl ? 1 : 0);
     set(RoceContext.ACKCREDITS, s.credits);
     set(RoceContext.DESTQP, remoteQpn);
     set(RoceContext.QKEY, Integer.toUnsignedLong(s.qkey));

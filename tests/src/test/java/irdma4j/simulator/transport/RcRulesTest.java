@@ -49,6 +49,9 @@ class RcRulesTest {
   private Endpoint near;
   private Endpoint far;
 
+  /** What is changed in the last byte of the ICRC of a packet made here. */
+  private int damage;
+
   private void connect(LinkFaults faults) {
     RoceFrame frame = new RoceFrame();
     fabric =
@@ -384,7 +387,7 @@ class RcRulesTest {
     assertEquals(List.of(), wire);
   }
 
-  private void inject(
+  private void deliver(
       int opcode, int psn, int payload, java.util.function.Consumer<RoceFrame> more) {
     RoceFrame frame = new RoceFrame();
     frame.destinationMac = b.mac;
@@ -401,8 +404,105 @@ class RcRulesTest {
     MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
     frame.writeHeaders(memory);
     int bytes = frame.seal(memory, new Icrc());
+    byte last = memory.get(ValueLayout.JAVA_BYTE, bytes - 1);
+    memory.set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) (last ^ damage));
     b.engine.receive(memory, bytes);
+  }
+
+  private void inject(
+      int opcode, int psn, int payload, java.util.function.Consumer<RoceFrame> more) {
+    deliver(opcode, psn, payload, more);
     fabric.settle(SECOND);
+  }
+
+  /** A limited member talks to full members. Fails if the two keys are compared as a whole. */
+  @Test
+  void aFullMemberTakesFromALimitedOne() {
+    connect(LinkFaults.NONE);
+    far.receive.receive(7, whole(region(b, 100, ALL)));
+    inject(BthOpcode.SEND_ONLY, left.localPsn, 10, frame -> frame.pkey = 0x7fff);
+    assertEquals(1, far.poll().size());
+  }
+
+  /** Fails if a repeated request is done twice, or not acknowledged again. */
+  @Test
+  void aRepeatedRequestIsAcknowledgedAgain() {
+    connect(LinkFaults.NONE);
+    far.receive.receive(7, whole(region(b, 100, ALL)));
+    far.receive.receive(8, whole(region(b, 100, ALL)));
+    for (int i = 0; i < 3; i++) {
+      inject(BthOpcode.SEND_ONLY, left.localPsn, 10, frame -> {});
+    }
+    assertEquals(List.of(7L), far.poll().stream().map(Endpoint.Done::wrId).toList());
+    assertEquals(List.of(0x1e, 0x1e, 0x1e), from(1).stream().map(Seen::syndrome).toList());
+    assertTrue(from(1).stream().allMatch(seen -> seen.psn() == left.localPsn));
+    assertEquals(List.of(), b.events);
+  }
+
+  /**
+   * A READ asked for again is answered from the packet that it asks for on, as a READ of its own.
+   * Fails if the answer begins with the whole READ's first packet, or its opcodes are those of the
+   * first answer.
+   */
+  @Test
+  void aRepeatedReadIsAnsweredFromItsMiddle() {
+    connect(LinkFaults.NONE);
+    FakeFunction.Region source = filled(b, 5000);
+    for (int skipped : new int[] {0, 2, 4}) {
+      inject(
+          BthOpcode.READ_REQUEST,
+          left.localPsn + skipped,
+          0,
+          frame -> {
+            frame.remoteAddress = source.va() + 1024L * skipped;
+            frame.remoteKey = source.stag();
+            frame.dmaLength = 5000 - 1024 * skipped;
+          });
+    }
+    assertEquals(
+        List.of(0, 1, 2, 3, 4, 2, 3, 4, 4),
+        from(1).stream().map(seen -> seen.psn() - left.localPsn).toList());
+    assertEquals(
+        List.of(13, 14, 14, 14, 15, 13, 14, 15, 16), from(1).stream().map(Seen::opcode).toList());
+  }
+
+  /** Fails if each request has its own acknowledgement though a later one says the same. */
+  @Test
+  void acknowledgementsAreCoalesced() {
+    connect(LinkFaults.NONE);
+    for (int i = 0; i < 5; i++) {
+      far.receive.receive(i, whole(region(b, 100, ALL)));
+    }
+    for (int i = 0; i < 5; i++) {
+      deliver(BthOpcode.SEND_ONLY, left.localPsn + i, 10, frame -> {});
+    }
+    fabric.settle(SECOND);
+    assertEquals(5, far.poll().size());
+    assertEquals(List.of(left.localPsn + 4), from(1).stream().map(Seen::psn).toList());
+  }
+
+  /** More READs at once than the context allows. Fails if the responder takes one too many. */
+  @Test
+  void readsBeyondTheLimitAreRefused() {
+    connect(LinkFaults.NONE);
+    FakeFunction.Region source = filled(b, 100);
+    int limit = 16;
+    for (int i = 0; i <= limit; i++) {
+      deliver(
+          BthOpcode.READ_REQUEST,
+          left.localPsn + i,
+          0,
+          frame -> {
+            frame.remoteAddress = source.va();
+            frame.remoteKey = source.stag();
+            frame.dmaLength = 100;
+          });
+    }
+    fabric.settle(SECOND);
+    List<Seen> answers = from(1);
+    assertEquals(limit + 1, answers.size());
+    assertEquals(Aeth.NAK_INVALID_REQUEST, answers.get(limit).syndrome());
+    assertEquals(AeCode.IB_RREQ_AND_Q1_FULL.code(), b.events.get(0).code());
   }
 
   /**
@@ -472,6 +572,8 @@ class RcRulesTest {
 
   private enum Stray {
     PKEY,
+    LIMITED_MEMBERS,
+    ICRC,
     SOURCE,
     DESTINATION,
     MAC,
@@ -484,6 +586,7 @@ class RcRulesTest {
   @ParameterizedTest
   @EnumSource(Stray.class)
   void strayPacketsAreDropped(Stray stray) {
+    right.pkey = stray == Stray.LIMITED_MEMBERS ? 0x7fff : 0xffff;
     connect(LinkFaults.NONE);
     far.receive.receive(7, whole(region(b, 100, ALL)));
     int opcode = stray == Stray.DATAGRAM ? BthOpcode.UD_SEND_ONLY : BthOpcode.SEND_ONLY;
@@ -494,6 +597,8 @@ class RcRulesTest {
         frame -> {
           switch (stray) {
             case PKEY -> frame.pkey = 0x8001;
+            case LIMITED_MEMBERS -> frame.pkey = 0x7fff;
+            case ICRC -> damage = 1;
             case SOURCE -> frame.sourceIpLow++;
             case DESTINATION -> frame.destinationIpLow++;
             case MAC -> frame.destinationMac++;

@@ -195,12 +195,13 @@ class RcTrafficTest {
       @ForAll @DoubleRange(max = 30) double loss,
       @ForAll @DoubleRange(max = 30) double duplicate,
       @ForAll @DoubleRange(max = 30) double reorder,
+      @ForAll @DoubleRange(max = 30) double delay,
       @ForAll @IntRange(max = 2) int calm) {
     LinkFaults faults =
         switch (calm) {
           case 0 -> LinkFaults.NONE;
           case 1 -> LinkFaults.loss(loss / 10);
-          default -> new LinkFaults(loss, duplicate, reorder, duplicate / 10);
+          default -> new LinkFaults(loss, duplicate, reorder, delay, duplicate / 3, reorder);
         };
     run(seed, MTUS[mtuIndex], faults, 30);
   }
@@ -211,7 +212,7 @@ class RcTrafficTest {
    */
   @Property(tries = 40)
   void aPrivateWireIsNoDifferent(@ForAll long seed, @ForAll @IntRange(max = 4) int mtuIndex) {
-    run(seed, MTUS[mtuIndex], new LinkFaults(5, 5, 5, 0), 30);
+    run(seed, MTUS[mtuIndex], new LinkFaults(5, 5, 5, 5, 0, 0), 30);
   }
 
   private static void run(long seed, int mtu, LinkFaults faults, int count) {
