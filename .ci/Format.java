@@ -83,7 +83,7 @@ final class Format {
       return files
           .filter(file -> file.toString().endsWith(".java"))
           .filter(file -> !file.toString().contains("/target/"))
-          .filter(file -> !file.toString().contains("/linux/generated/"))
+          .filter(file -> !file.toString().contains("/irdma4j/uapi/linux/"))
           .sorted()
           .toList();
     }

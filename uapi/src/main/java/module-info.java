@@ -3,4 +3,5 @@ module irdma4j.uapi {
   requires static transitive org.jspecify;
 
   exports irdma4j.uapi;
+  exports irdma4j.uapi.vfio;
 }

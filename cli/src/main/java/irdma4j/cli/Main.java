@@ -1,5 +1,6 @@
 package irdma4j.cli;
 
+import irdma4j.uapi.PciException;
 import java.io.InputStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -19,7 +20,10 @@ import picocli.CommandLine.ParameterException;
       RegsCommand.class,
       HmcCommand.class,
       RpingCommand.class,
-      CmatoseCommand.class
+      CmatoseCommand.class,
+      DoctorCommand.class,
+      BindCommand.class,
+      UnbindCommand.class
     })
 public final class Main {
   private static final int USAGE = 2;
@@ -61,7 +65,7 @@ public final class Main {
   }
 
   private static int failed(Exception error, CommandLine command, CommandLine.ParseResult parsed) {
-    if (error instanceof UserError) {
+    if (error instanceof UserError || error instanceof PciException) {
       command.getErr().println("irdma: " + error.getMessage());
       return USAGE;
     }

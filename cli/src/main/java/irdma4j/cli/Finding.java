@@ -1,0 +1,33 @@
+package irdma4j.cli;
+
+/**
+ * What the doctor found about one thing.
+ *
+ * @param what the thing
+ * @param state whether it is as it must be
+ * @param text in plain words
+ * @param fix the command that puts it right, or the empty string
+ */
+record Finding(String what, State state, String text, String fix) {
+  /** Whether it is as it must be. */
+  enum State {
+    /** It is. */
+    OK,
+    /** It works, but not as well as it could. */
+    NOTE,
+    /** It stands in the way. */
+    BAD
+  }
+
+  static Finding ok(String what, String text) {
+    return new Finding(what, State.OK, text, "");
+  }
+
+  static Finding note(String what, String text, String fix) {
+    return new Finding(what, State.NOTE, text, fix);
+  }
+
+  static Finding bad(String what, String text, String fix) {
+    return new Finding(what, State.BAD, text, fix);
+  }
+}
