@@ -9,6 +9,8 @@ import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.PaddingLayout;
 import java.lang.reflect.Method;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -61,6 +63,8 @@ class HeaderProbeTest {
       Set.of(
           "vfio_pci_dependent_device.devid", "vfio_device_info.pad", "vfio_iommu_type1_info.pad");
 
+  private static final String PACKAGE = "irdma4j/uapi/linux";
+
   private static final Set<String> GREW = Set.of("vfio_device_info", "vfio_iommu_type1_info");
 
   private final StringBuilder program = new StringBuilder(HEADERS);
@@ -99,10 +103,16 @@ class HeaderProbeTest {
   }
 
   private static List<String> classes() throws IOException {
-    Path folder =
-        Path.of(
-            Linux.class.getProtectionDomain().getCodeSource().getLocation().getPath(),
-            "irdma4j/uapi/linux");
+    Path place = Path.of(Linux.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+    if (Files.isDirectory(place)) {
+      return classes(place.resolve(PACKAGE));
+    }
+    try (FileSystem jar = FileSystems.newFileSystem(place)) {
+      return classes(jar.getPath(PACKAGE));
+    }
+  }
+
+  private static List<String> classes(Path folder) throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       return files
           .map(file -> file.getFileName().toString())

@@ -25,6 +25,11 @@ final class CompletionQueue {
   private EventRing ring;
   private int consumer;
   private long used;
+
+  /** Entries written so far, and how many there were when the last solicited one was. */
+  private long produced;
+
+  private long solicitedAt = Long.MIN_VALUE / 2;
   private int armSequence;
   private boolean armedNext;
   private boolean armedSolicited;
@@ -75,6 +80,13 @@ final class CompletionQueue {
     armSequence = sequence;
     armedNext = CqShadow.ARM_NEXT.isSet(request);
     armedSolicited = CqShadow.ARM_NEXT_SE.isSet(request);
+  }
+
+  /** A completion was written. */
+  void added(boolean solicited) {
+    if (solicited) {
+      solicitedAt = produced - 1;
+    }
   }
 
   /** Takes the request for an event if a completion answers it. */
@@ -128,6 +140,7 @@ final class CompletionQueue {
                   extendedHeader | ExtendedCqe.VALID.encode(secondPolarity));
     }
     used += slots;
+    produced += slots;
     return written
         && device.writeHostWord(at, word0)
         && device.writeHostWord(at + 8, word8)
@@ -139,13 +152,28 @@ final class CompletionQueue {
     if (used + slots < ring.entries / 2) {
       return true;
     }
+    lookAtConsumer(device);
+    return used + slots < ring.entries;
+  }
+
+  /** Whether there are completions that the driver has not read. */
+  boolean hasUnread(Device device) {
+    lookAtConsumer(device);
+    return used != 0;
+  }
+
+  /** Whether one of those, as they were last looked at, was solicited. */
+  boolean isUnreadSolicited() {
+    return produced - solicitedAt <= used;
+  }
+
+  private void lookAtConsumer(Device device) {
     int read = (int) CqShadow.CQEIDX.decode(device.readHostWord(shadow));
     if (read < ring.entries) {
       int consumed = read - consumer;
       used -= consumed < 0 ? consumed + ring.entries : consumed;
       consumer = read;
     }
-    return used + slots < ring.entries;
   }
 
   /** The queue's object in the HMC: eight words in the device's own order. */

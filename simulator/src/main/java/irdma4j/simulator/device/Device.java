@@ -259,6 +259,10 @@ public final class Device implements DeviceServices {
       CompletionQueue cq = completionQueue((int) Registers.CQARM_CQID.decode(value));
       if (cq != null) {
         cq.arm(this);
+        // The doorbell took its time: a completion may have come after the driver's last look.
+        if (cq.hasUnread(this)) {
+          raiseIfArmed(cq, cq.isUnreadSolicited());
+        }
       }
     } else if (offset == CQACK) {
       acknowledge((int) Registers.CQACK_CQID.decode(value));
@@ -414,6 +418,11 @@ public final class Device implements DeviceServices {
   }
 
   private void raise(CompletionQueue cq, boolean solicited) {
+    cq.added(solicited);
+    raiseIfArmed(cq, solicited);
+  }
+
+  private void raiseIfArmed(CompletionQueue cq, boolean solicited) {
     if (cq.takeEvent(solicited) && cq.hasEventQueue) {
       EventRing.Completion queue = eventQueues[cq.eventQueue];
       if (queue != null) {

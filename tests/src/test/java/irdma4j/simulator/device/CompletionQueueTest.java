@@ -48,6 +48,7 @@ final class CompletionQueueTest {
     int consumer;
     boolean polarity = true;
     int armed;
+    int completed;
 
     Card(boolean wide, boolean virtual) {
       if (virtual) {
@@ -88,7 +89,14 @@ final class CompletionQueueTest {
           (int) (Registers.DYN_CTL_INTENA.mask() | Registers.DYN_CTL_CLEARPBA.mask()));
     }
 
+    /** Arms as a driver does that has read everything. */
     void arm(boolean next, boolean solicited) {
+      LittleEndian.setLong(shadow, 0, completed % ENTRIES);
+      armUnread(next, solicited);
+    }
+
+    /** Arms and leaves the index of what was read as it is. */
+    void armUnread(boolean next, boolean solicited) {
       LittleEndian.setLong(
           shadow,
           32,
@@ -101,6 +109,7 @@ final class CompletionQueueTest {
     void complete(int index) {
       entry.wqeIndex = index;
       entry.sq = true;
+      completed++;
       card.device.complete(CQ, entry);
     }
 
@@ -236,7 +245,7 @@ final class CompletionQueueTest {
       card.complete(1);
       assertEquals(0, card.card.host.counters.completionEvents);
       card.arm(true, false);
-      assertEquals(0, card.card.host.counters.completionEvents, "not for what was there before");
+      assertEquals(0, card.card.host.counters.completionEvents, "not for what was read before");
       card.complete(2);
       card.complete(3);
       assertEquals(1, card.card.host.counters.completionEvents);
@@ -264,6 +273,32 @@ final class CompletionQueueTest {
       card.arm(false, true);
       card.complete(3);
       assertEquals(2, card.card.host.counters.completionEvents);
+    }
+  }
+
+  /**
+   * A completion that comes after the driver's last look and before its doorbell is told at once,
+   * and an unsolicited one only to who asked for any.
+   */
+  @Test
+  void armingTellsOfWhatTheDriverHasNotRead() {
+    try (Card card = new Card(false, false)) {
+      card.complete(1);
+      card.armUnread(false, true);
+      assertEquals(0, card.card.host.counters.completionEvents);
+      card.armUnread(true, false);
+      assertEquals(1, card.card.host.counters.completionEvents);
+      card.complete(2);
+      assertEquals(1, card.card.host.counters.completionEvents, "asked once, told once");
+      card.arm(true, false);
+      assertEquals(1, card.card.host.counters.completionEvents, "all was read");
+      card.entry.solicited = true;
+      card.complete(3);
+      assertEquals(2, card.card.host.counters.completionEvents);
+      card.entry.solicited = false;
+      card.complete(4);
+      card.armUnread(false, true);
+      assertEquals(3, card.card.host.counters.completionEvents, "one of two was solicited");
     }
   }
 
