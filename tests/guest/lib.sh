@@ -1,12 +1,21 @@
 # What the guests have in common: Debian's kernel, an initramfs, a small Java. Sourced, not run.
 
+guest_kernel_package() {
+  { apt-cache depends linux-image-amd64 2>/dev/null || true; } |
+    awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ && !name { name = $2 } END { print name }'
+}
+
 # The kernel of linux-image-amd64, unpacked and not installed. Prints where.
 guest_kernel() {
   local cache=$1 package
   mkdir -p "$cache"
   if [[ ! -e $cache/kernel/boot ]]; then
-    package=$(apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2; exit }')
-    [[ -n $package ]] || { echo 'apt knows no linux-image-amd64; run apt-get update' >&2; return 1; }
+    package=$(guest_kernel_package)
+    if [[ -z $package ]]; then
+      apt-get update --quiet=2 >&2
+      package=$(guest_kernel_package)
+    fi
+    [[ -n $package ]] || { echo 'apt knows no linux-image-amd64' >&2; return 1; }
     (cd "$cache" && apt-get download "$package" >/dev/null)
     rm -rf "$cache/unpacked"
     dpkg -x "$cache/$package"_*.deb "$cache/unpacked"
