@@ -74,8 +74,10 @@ class DoctorCommandTest {
     write(folder + "/driver_override", "(null)\n");
     write(
         folder + "/resource",
-        "0x00000000c0000000 0x00000000c1ffffff 0x000000000014220c\n"
-            + "0x0000000000000000 0x0000000000000000 0x0000000000000000\n");
+        """
+        0x00000000c0000000 0x00000000c1ffffff 0x000000000014220c
+        0x0000000000000000 0x0000000000000000 0x0000000000000000
+        """);
     link(address, "iommu_group", "../../../../kernel/iommu_groups/7");
     Files.createSymbolicLink(
         root.resolve("sys/kernel/iommu_groups/7/devices").resolve(address), directory(address));
