@@ -136,17 +136,24 @@ final class EventQueues {
    */
   boolean await(
       int vector, long timeoutNanos, IntConsumer events, Consumer<AsyncEvent> asyncEvents) {
-    boolean fired = function.interrupts().await(vector, timeoutNanos);
-    if (fired) {
-      interrupts++;
+    long end = function.clock().nanos() + timeoutNanos;
+    while (true) {
+      long left = Math.max(0, end - function.clock().nanos());
+      boolean fired = function.interrupts().await(vector, left);
+      if (fired) {
+        interrupts++;
+      }
+      // Entries can be there without an interrupt of their own: one interrupt stands for several.
+      boolean handled = drain(vector, events, asyncEvents);
+      if (fired) {
+        vectors.enable(vector);
+        handled |= drain(vector, events, asyncEvents);
+      }
+      // An interrupt whose entries were taken already is none to wake up for.
+      if (handled || !fired || left == 0) {
+        return handled;
+      }
     }
-    // Entries can be there without an interrupt of their own: one interrupt stands for several.
-    boolean handled = drain(vector, events, asyncEvents);
-    if (fired) {
-      vectors.enable(vector);
-      handled |= drain(vector, events, asyncEvents);
-    }
-    return handled;
   }
 
   private boolean drain(int vector, IntConsumer events, Consumer<AsyncEvent> asyncEvents) {
