@@ -16,7 +16,7 @@ guest_kernel() {
       package=$(guest_kernel_package)
     fi
     [[ -n $package ]] || { echo 'apt knows no linux-image-amd64' >&2; return 1; }
-    (cd "$cache" && apt-get download "$package" >/dev/null)
+    (cd "$cache" && apt-get download -qq "$package" >&2)
     rm -rf "$cache/unpacked"
     dpkg -x "$cache/$package"_*.deb "$cache/unpacked"
     rm -f "$cache/$package"_*.deb
@@ -31,7 +31,7 @@ guest_java() {
   if [[ ! -x $cache/java/bin/java ]]; then
     rm -rf "$cache/java"
     "$jdk/bin/jlink" --add-modules "$modules" --output "$cache/java" \
-      --strip-debug --no-header-files --no-man-pages --generate-cds-archive
+      --strip-debug --no-header-files --no-man-pages --generate-cds-archive >&2
   fi
   echo "$cache/java"
 }
