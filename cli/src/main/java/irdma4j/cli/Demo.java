@@ -14,11 +14,13 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The main job: two simulated cards from cold to a file moved there and back. */
+/** The main job: two cards from cold to a file moved there and back. */
 final class Demo {
   private static final int PBLE_CHUNK_PAGES = 8;
   private static final long[] MACS = {0x02_00_00_00_00_0aL, 0x02_00_00_00_00_0bL};
@@ -60,6 +62,16 @@ final class Demo {
   }
 
   private boolean run(@Nullable PcapngWriter writer) throws IOException {
+    DemoSummary summary = new DemoSummary(options);
+    boolean equal =
+        options.devices().getFirst() instanceof DeviceAddress.Card
+            ? onCards(summary)
+            : simulated(writer, summary);
+    summary.print(out);
+    return equal && summary.balanced();
+  }
+
+  private boolean simulated(@Nullable PcapngWriter writer, DemoSummary summary) throws IOException {
     Simulation.Builder builder = Simulation.builder().functions(NAMES.length).seed(options.seed());
     options.wire().apply(builder);
     if (writer != null) {
@@ -70,24 +82,41 @@ final class Demo {
         options.stepped() ? "in virtual time" : "on a thread of their own",
         options.seed(),
         options.wire());
-    DemoSummary summary = new DemoSummary(options);
-    boolean equal;
     try (Simulation simulation =
         (options.stepped() ? builder.stepped() : builder.threaded()).build()) {
-      PciFunction[] functions = {simulation.function(0), simulation.function(1)};
-      summary.before(functions);
-      equal = move(simulation, functions, summary);
-      summary.after(functions);
+      return move(
+          List.of(simulation.function(0), simulation.function(1)),
+          summary,
+          () -> summary.wire(simulation.statistics(0), simulation.statistics(1)),
+          () -> simulation.statistics(0) + " " + simulation.statistics(1));
     }
-    summary.print(out);
-    return equal && summary.balanced();
   }
 
-  private boolean move(Simulation simulation, PciFunction[] functions, DemoSummary summary)
+  private boolean onCards(DemoSummary summary) throws IOException {
+    List<DeviceAddress.Card> cards =
+        options.devices().stream().map(DeviceAddress.Card.class::cast).toList();
+    line("Cards %s and %s, whose ports must be joined by a cable", cards.get(0), cards.get(1));
+    try (PciFunction a = options.cards().open(cards.get(0));
+        PciFunction b = options.cards().open(cards.get(1))) {
+      return move(List.of(a, b), summary, () -> {}, () -> a.address() + " and " + b.address());
+    }
+  }
+
+  private boolean move(
+      List<PciFunction> functions, DemoSummary summary, Runnable wire, Supplier<String> state)
+      throws IOException {
+    summary.before(functions);
+    boolean equal = moveFile(functions, summary, wire, state);
+    summary.after(functions);
+    return equal;
+  }
+
+  private boolean moveFile(
+      List<PciFunction> functions, DemoSummary summary, Runnable wire, Supplier<String> state)
       throws IOException {
     SplittableRandom random = new SplittableRandom(options.seed());
-    try (RdmaDevice a = bringUp(0, functions[0], random.nextLong());
-        RdmaDevice b = bringUp(1, functions[1], random.nextLong());
+    try (RdmaDevice a = bringUp(0, functions.get(0), random.nextLong());
+        RdmaDevice b = bringUp(1, functions.get(1), random.nextLong());
         DmaMemory source = a.allocateMemory(options.bytes(), DmaPlacement.SCATTERED);
         DmaMemory sink = b.allocateMemory(options.bytes(), DmaPlacement.SCATTERED);
         DmaMemory back = a.allocateMemory(options.bytes(), DmaPlacement.CONTIGUOUS)) {
@@ -113,13 +142,22 @@ final class Demo {
       summary.regions(sourceRegion, sinkRegion, backRegion);
       Transfer transfer =
           new Transfer(
-              left, right, sourceRegion, sinkRegion, backRegion, simulation, out, terminal);
+              left,
+              right,
+              sourceRegion,
+              sinkRegion,
+              backRegion,
+              functions.get(0).clock(),
+              state,
+              out,
+              terminal);
       transfer.run(summary);
       summary.hashes(
           FileSource.sha256(source.segment(), options.bytes()),
           FileSource.sha256(sink.segment(), options.bytes()),
           FileSource.sha256(back.segment(), options.bytes()));
-      summary.counters(a.usage(), b.usage(), simulation.statistics(0), simulation.statistics(1));
+      summary.counters(a.usage(), b.usage());
+      wire.run();
       left.closeMessages();
       right.closeMessages();
       return summary.hashesAgree();

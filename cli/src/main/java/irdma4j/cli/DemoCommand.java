@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code irdma demo}: two simulated cards come up from cold and move a file by RDMA. */
+/** {@code irdma demo}: two cards, simulated or real, come up from cold and move a file by RDMA. */
 @Command(
     name = "demo",
     mixinStandardHelpOptions = true,
@@ -57,7 +58,16 @@ final class DemoCommand implements Callable<Integer> {
               + " at the same times.")
   private @Nullable Long seed;
 
+  @Option(
+      names = "--device",
+      paramLabel = "ADDRESS",
+      description =
+          "Given twice: the two functions, such as pci:0000:3b:00.0 and pci:0000:3b:00.1, their"
+              + " ports joined by a cable. Default: sim:0 and sim:1.")
+  private List<String> devices = List.of();
+
   @Mixin private WireOptions wire = new WireOptions();
+  @Mixin private CardOptions cards = new CardOptions();
 
   @Override
   public Integer call() throws IOException {
@@ -75,6 +85,7 @@ final class DemoCommand implements Callable<Integer> {
 
   private DemoOptions check() throws IOException {
     wire.check();
+    List<DeviceAddress> pair = pair();
     Path source = file != null ? file : Path.of(System.getProperty("java.home"), "lib", "modules");
     if (!Files.exists(source)) {
       throw new UserError(source + ": no such file");
@@ -102,6 +113,31 @@ final class DemoCommand implements Callable<Integer> {
       OutputFile.check("--pcap", pcap);
     }
     long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong() >>> 1;
-    return new DemoOptions(source, bytes, pcap, seed != null, chosen, wire);
+    return new DemoOptions(source, bytes, pcap, seed != null, chosen, wire, pair, cards);
+  }
+
+  private List<DeviceAddress> pair() {
+    DeviceAddress.Simulated first = new DeviceAddress.Simulated(0);
+    DeviceAddress.Simulated second = new DeviceAddress.Simulated(1);
+    if (devices.isEmpty()) {
+      return List.of(first, second);
+    }
+    List<DeviceAddress> pair = devices.stream().map(DeviceAddress::parse).toList();
+    if (pair.size() != 2) {
+      throw new UserError("--device is given twice, or not at all");
+    }
+    if (pair.equals(List.of(first, second))) {
+      return pair;
+    }
+    if (!pair.stream().allMatch(DeviceAddress.Card.class::isInstance)
+        || pair.get(0).equals(pair.get(1))) {
+      throw new UserError(
+          "--device %s and %s: two cards, or sim:0 and sim:1".formatted(pair.get(0), pair.get(1)));
+    }
+    if (pcap != null || seed != null || wire.isGiven()) {
+      throw new UserError(
+          "--pcap, --seed and what the wire does are the simulator's, not a card's");
+    }
+    return pair;
   }
 }

@@ -1,6 +1,7 @@
 package irdma4j.cli;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +13,15 @@ import org.jspecify.annotations.Nullable;
  * @param stepped run in virtual time on one thread, so that a seed gives the same run again
  * @param seed of everything that is left to chance
  * @param wire what the wire does to frames, checked
+ * @param devices the two functions, both simulated or both cards
+ * @param cards how cards are opened
  */
 record DemoOptions(
-    Path file, long bytes, @Nullable Path pcap, boolean stepped, long seed, WireOptions wire) {}
+    Path file,
+    long bytes,
+    @Nullable Path pcap,
+    boolean stepped,
+    long seed,
+    WireOptions wire,
+    List<DeviceAddress> devices,
+    CardOptions cards) {}

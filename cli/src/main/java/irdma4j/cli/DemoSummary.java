@@ -30,15 +30,15 @@ final class DemoSummary {
     this.options = options;
   }
 
-  void before(PciFunction[] functions) {
-    for (int i = 0; i < functions.length; i++) {
-      before[i] = functions[i].dmaUsage().currentBytes();
+  void before(List<PciFunction> functions) {
+    for (int i = 0; i < functions.size(); i++) {
+      before[i] = functions.get(i).dmaUsage().currentBytes();
     }
   }
 
-  void after(PciFunction[] functions) {
-    for (int i = 0; i < functions.length; i++) {
-      after[i] = functions[i].dmaUsage();
+  void after(List<PciFunction> functions) {
+    for (int i = 0; i < functions.size(); i++) {
+      after[i] = functions.get(i).dmaUsage();
     }
   }
 
@@ -79,7 +79,7 @@ final class DemoSummary {
     return agree;
   }
 
-  void counters(DeviceUsage a, DeviceUsage b, FunctionStatistics x, FunctionStatistics y) {
+  void counters(DeviceUsage a, DeviceUsage b) {
     row("send WQEs posted", a.sendRequests(), b.sendRequests());
     row("receive WQEs posted", a.receiveRequests(), b.receiveRequests());
     row("doorbells rung", a.doorbellsRung(), b.doorbellsRung());
@@ -87,11 +87,6 @@ final class DemoSummary {
     row("completions", a.completions(), b.completions());
     row("interrupts", a.interrupts(), b.interrupts());
     row("control operations", a.controlOperations(), b.controlOperations());
-    row("packets sent", x.framesSent(), y.framesSent());
-    row("packets received", x.framesReceived(), y.framesReceived());
-    row("retransmissions", x.retransmissions(), y.retransmissions());
-    row("timeouts", x.timeouts(), y.timeouts());
-    row("NAKs sent", x.naksSent(), y.naksSent());
     row("page lists, level 1", a.pbles().level1(), b.pbles().level1());
     row("page lists, level 2", a.pbles().level2(), b.pbles().level2());
     row("PBLEs in use", used(a), used(b));
@@ -99,6 +94,15 @@ final class DemoSummary {
     row("HMC QP objects", a.hmcObjects().get(HmcObject.QP), b.hmcObjects().get(HmcObject.QP));
     row("HMC CQ objects", a.hmcObjects().get(HmcObject.CQ), b.hmcObjects().get(HmcObject.CQ));
     row("HMC MR objects", a.hmcObjects().get(HmcObject.MR), b.hmcObjects().get(HmcObject.MR));
+  }
+
+  /** What the simulated cards counted on the wire. */
+  void wire(FunctionStatistics x, FunctionStatistics y) {
+    row("packets sent", x.framesSent(), y.framesSent());
+    row("packets received", x.framesReceived(), y.framesReceived());
+    row("retransmissions", x.retransmissions(), y.retransmissions());
+    row("timeouts", x.timeouts(), y.timeouts());
+    row("NAKs sent", x.naksSent(), y.naksSent());
   }
 
   private static long used(DeviceUsage usage) {

@@ -72,16 +72,7 @@ final class DoctorCommand implements Callable<Integer> {
     for (Section section : sections) {
       out.println(section.title());
       for (Finding one : section.findings()) {
-        String mark =
-            switch (one.state()) {
-              case OK -> "ok";
-              case NOTE -> "note";
-              case BAD -> "BAD";
-            };
-        out.printf("  %-4s  %-15s %s%n", mark, one.what(), one.text());
-        if (!one.fix().isEmpty()) {
-          out.printf("  %-4s  %-15s -> %s%n", "", "", one.fix());
-        }
+        one.lines().forEach(out::println);
       }
     }
     if (sections.size() == 1) {

@@ -1,5 +1,7 @@
 package irdma4j.cli;
 
+import java.util.List;
+
 /**
  * What the doctor found about one thing.
  *
@@ -29,5 +31,19 @@ record Finding(String what, State state, String text, String fix) {
 
   static Finding bad(String what, String text, String fix) {
     return new Finding(what, State.BAD, text, fix);
+  }
+
+  /** As a person reads it: what it is, and below it the command that puts it right. */
+  List<String> lines() {
+    String mark =
+        switch (state) {
+          case OK -> "ok";
+          case NOTE -> "note";
+          case BAD -> "BAD";
+        };
+    String first = "  %-4s  %-15s %s".formatted(mark, what, text);
+    return fix.isEmpty()
+        ? List.of(first)
+        : List.of(first, "  %-4s  %-15s -> %s".formatted("", "", fix));
   }
 }

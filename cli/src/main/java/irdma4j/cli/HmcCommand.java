@@ -13,6 +13,7 @@ import irdma4j.hmc.SizingPolicy;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.simulator.CardProfile;
 import irdma4j.simulator.Simulation;
+import irdma4j.uapi.PciFunction;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -35,13 +37,22 @@ import picocli.CommandLine.Spec;
     name = "hmc",
     mixinStandardHelpOptions = true,
     description =
-        "Brings a simulated E810 up and shows its Host Memory Cache: how many objects of each kind"
+        "Brings an E810, simulated or real, up and shows its Host Memory Cache: how many objects of each kind"
             + " there are, where they lie in the FPM address space, and what memory is behind it.")
 final class HmcCommand implements Callable<Integer> {
   private static final int MAX_SEGMENTS = 4096;
   private static final long MAX_OBJECTS = 0xffff_ffffL;
 
   @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--device",
+      paramLabel = "ADDRESS",
+      description = "A card, such as pci:0000:3b:00.0. Default: ${DEFAULT-VALUE}.",
+      defaultValue = "sim:0")
+  private String device = "sim:0";
+
+  @Mixin private CardOptions cards = new CardOptions();
 
   @Option(
       names = "--card",
@@ -109,18 +120,51 @@ final class HmcCommand implements Callable<Integer> {
     for (String address : addresses) {
       wanted.add(address(address));
     }
-    Path file = svg;
-    if (file != null) {
-      OutputFile.check("--svg", file);
+    if (svg != null) {
+      OutputFile.check("--svg", svg);
     }
     PrintWriter out = spec.commandLine().getOut();
-    try (Simulation simulation =
-            Simulation.builder().functions(1).seed(1).stepped().profile(offered).build();
-        RdmaDevice device = open(simulation, config)) {
-      HmcView hmc = device.hmcView();
-      List<String> notes = device.hmcPlan().notes();
+    switch (DeviceAddress.parse(device)) {
+      case DeviceAddress.Card real -> {
+        if (segments != null || !limits.isEmpty()) {
+          throw new UserError(
+              "--segments and --limit are the simulator's; " + real + " has its own");
+        }
+        try (PciFunction function = cards.open(real)) {
+          show(function, config, wanted, real.toString(), "", out);
+        }
+      }
+      case DeviceAddress.Simulated(int number) when number == 0 -> {
+        try (Simulation simulation =
+            Simulation.builder().functions(1).seed(1).stepped().profile(offered).build()) {
+          show(
+              simulation.function(0),
+              config,
+              wanted,
+              "the simulated card " + card,
+              " of " + offered.maxSegments(),
+              out);
+        }
+      }
+      case DeviceAddress.Simulated other -> throw new UserError(other + ": only sim:0 is there");
+    }
+    out.flush();
+    return 0;
+  }
+
+  private void show(
+      PciFunction function,
+      DeviceConfig config,
+      List<Long> wanted,
+      String name,
+      String most,
+      PrintWriter out)
+      throws IOException {
+    try (RdmaDevice opened = open(function, config)) {
+      HmcView hmc = opened.hmcView();
+      List<String> notes = opened.hmcPlan().notes();
       FpmMap map = FpmMap.of(hmc);
-      String title = title(map, offered);
+      String title = title(map, name, most);
       if (wanted.isEmpty()) {
         out.println(title);
         notes.forEach(note -> out.println("  given up: " + note));
@@ -130,31 +174,28 @@ final class HmcCommand implements Callable<Integer> {
         List<String> answers = wanted.stream().map(address -> answer(hmc, address)).toList();
         answers.forEach(out::println);
       }
-      if (file != null) {
-        Files.writeString(file, FpmSvg.draw(map, title, notes), StandardCharsets.UTF_8);
+      if (svg != null) {
+        Files.writeString(svg, FpmSvg.draw(map, title, notes), StandardCharsets.UTF_8);
       }
     }
-    out.flush();
-    return 0;
   }
 
-  private String title(FpmMap map, CardProfile offered) {
+  private String title(FpmMap map, String name, String most) {
     return String.format(
         Locale.ROOT,
-        "FPM space of the simulated card %s: %d of %d segments in use, %d backed (%s); sizing %s for %d"
-            + " queue pairs",
-        card,
+        "FPM space of %s: %d%s segments in use, %d backed (%s); sizing %s for %d queue pairs",
+        name,
         map.segments(),
-        offered.maxSegments(),
+        most,
         map.backedSegments(),
         ByteSize.format(map.backedBytes()),
         sizing,
         queuePairs);
   }
 
-  private static RdmaDevice open(Simulation simulation, DeviceConfig config) {
+  private static RdmaDevice open(PciFunction function, DeviceConfig config) {
     try {
-      return RdmaDevice.open(simulation.function(0), config, StageListener.none());
+      return RdmaDevice.open(function, config, StageListener.none());
     } catch (RdmaException e) {
       Throwable cause = e.getCause();
       throw new UserError("hmc: " + (cause == null ? e : cause).getMessage());

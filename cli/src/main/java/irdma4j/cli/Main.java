@@ -42,6 +42,7 @@ public final class Main {
    */
   static CommandLine commandLine(InputStream input) {
     CommandLine command = new CommandLine(new Main(), factory(input));
+    command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setParameterExceptionHandler(Main::badUsage);
     command.setExecutionExceptionHandler(Main::failed);
     return command;
@@ -68,6 +69,10 @@ public final class Main {
     if (error instanceof UserError || error instanceof PciException) {
       command.getErr().println("irdma: " + error.getMessage());
       return USAGE;
+    }
+    if (error instanceof NotReady) {
+      command.getErr().println("irdma: " + error.getMessage());
+      return 1;
     }
     command.getErr().println("irdma: " + error);
     error.printStackTrace(command.getErr());

@@ -9,14 +9,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options that say which port a command uses and what it is cabled to. */
 final class PortOptions {
   @Option(
+      names = "--device",
+      paramLabel = "ADDRESS",
+      description = "A card, such as pci:0000:3b:00.0. Default: ${DEFAULT-VALUE}.",
+      defaultValue = "sim:0")
+  private String device = "sim:0";
+
+  @Mixin private CardOptions cards = new CardOptions();
+
+  @Option(
       names = "--wire",
       paramLabel = "WIRE",
-      required = true,
       description =
           "The cable: unix:LOCAL,REMOTE (datagram sockets, as qemu's -netdev dgram),"
               + " udp:HOST:PORT,HOST:PORT or tap:NAME.")
@@ -71,6 +80,26 @@ final class PortOptions {
 
   /** Opens the port. */
   CabledPort open() {
+    return switch (DeviceAddress.parse(device)) {
+      case DeviceAddress.Card card -> onCard(card);
+      case DeviceAddress.Simulated(int number) when number == 0 -> simulated();
+      case DeviceAddress.Simulated other -> throw new UserError(other + ": only sim:0 is there");
+    };
+  }
+
+  /** The port of a card is its LAN side's, which nothing here drives. */
+  private CabledPort onCard(DeviceAddress.Card card) {
+    cards.open(card).close();
+    throw new UserError(
+        card
+            + " can be opened, but addresses are resolved by the card's LAN side, which is not"
+            + " driven yet: see docs/hardware.md");
+  }
+
+  private CabledPort simulated() {
+    if (wire.isEmpty()) {
+      throw new UserError("--wire is missing: what the port is cabled to");
+    }
     try {
       if (!(loss >= 0 && loss <= 90)) {
         throw new UserError("--loss " + loss + ": 0 to 90");

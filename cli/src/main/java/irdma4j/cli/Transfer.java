@@ -5,10 +5,10 @@ import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.QueuePair;
 import irdma4j.driver.RdmaException;
 import irdma4j.hwregs.SqOpcode;
-import irdma4j.simulator.Simulation;
 import irdma4j.uapi.DeviceClock;
 import java.io.PrintWriter;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +28,7 @@ final class Transfer {
   private final MemoryRegion sourceRegion;
   private final MemoryRegion sinkRegion;
   private final MemoryRegion backRegion;
-  private final Simulation simulation;
+  private final Supplier<String> state;
   private final DeviceClock clock;
   private final PrintWriter out;
   private final boolean terminal;
@@ -48,7 +48,8 @@ final class Transfer {
       MemoryRegion sourceRegion,
       MemoryRegion sinkRegion,
       MemoryRegion backRegion,
-      Simulation simulation,
+      DeviceClock clock,
+      Supplier<String> state,
       PrintWriter out,
       boolean terminal) {
     this.source = source;
@@ -56,8 +57,8 @@ final class Transfer {
     this.sourceRegion = sourceRegion;
     this.sinkRegion = sinkRegion;
     this.backRegion = backRegion;
-    this.simulation = simulation;
-    this.clock = simulation.function(0).clock();
+    this.clock = clock;
+    this.state = state;
     this.out = out;
     this.terminal = terminal;
     this.chunks = (int) ((sourceRegion.length() + CHUNK - 1) / CHUNK);
@@ -220,11 +221,7 @@ final class Transfer {
         idle = 0;
         deadline = clock.nanos() + STALL_NANOS;
       } else if (clock.nanos() > deadline) {
-        throw new RdmaException(
-            "nothing has moved for a minute: "
-                + simulation.statistics(0)
-                + " "
-                + simulation.statistics(1));
+        throw new RdmaException("nothing has moved for a minute: " + state.get());
       }
     }
   }

@@ -61,6 +61,11 @@ final class WireOptions {
     }
   }
 
+  /** Whether it does anything. */
+  boolean isGiven() {
+    return loss + duplicate + reorder + delay + corrupt > 0;
+  }
+
   /** Gives a simulation's wire these faults. */
   void apply(Simulation.Builder builder) {
     builder
