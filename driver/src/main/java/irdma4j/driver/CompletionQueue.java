@@ -1,6 +1,7 @@
 package irdma4j.driver;
 
 import irdma4j.driver.ring.CompletionRing;
+import irdma4j.driver.ring.QueuePairRings;
 import irdma4j.driver.ring.RingSizes;
 import irdma4j.hwregs.CqShadow;
 import irdma4j.hwregs.Registers;
@@ -29,6 +30,7 @@ public final class CompletionQueue implements AutoCloseable {
   private DmaMemory memory;
   private @Nullable DmaMemory outgoing;
   private boolean event;
+  private boolean armed;
   private boolean closed;
 
   private CompletionQueue(
@@ -179,11 +181,13 @@ public final class CompletionQueue implements AutoCloseable {
    * before raises none.
    */
   public void arm() {
+    armed = true;
     ring.arm(false);
   }
 
   /** Asks for an event at the next completion that the peer marked as solicited. */
   public void armSolicited() {
+    armed = true;
     ring.arm(true);
   }
 
@@ -203,6 +207,25 @@ public final class CompletionQueue implements AutoCloseable {
 
   void raiseEvent() {
     event = true;
+    armed = false;
+  }
+
+  /** A queue of a pair was flushed: work that comes after it has no completion of the device. */
+  void addFlushed(QueuePairRings rings, boolean ofSendQueue) {
+    ring.addFlushed(rings, ofSendQueue);
+  }
+
+  void removeFlushed(QueuePairRings rings) {
+    ring.removeFlushed(rings);
+  }
+
+  /** Raises the event that was asked for, if there is work for which the device raises none. */
+  boolean raiseForFlushedWork() {
+    if (!armed || !ring.hasFlushedWork()) {
+      return false;
+    }
+    raiseEvent();
+    return true;
   }
 
   /** Destroys the queue. Closing twice does nothing. */

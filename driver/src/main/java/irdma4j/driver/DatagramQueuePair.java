@@ -112,7 +112,9 @@ public final class DatagramQueuePair implements AutoCloseable {
     return queueKey;
   }
 
-  /** Enters the error state: outstanding work completes as flushed. */
+  /**
+   * Enters the error state: outstanding work, and work that is posted later, completes as flushed.
+   */
   public void toError() {
     core.toError();
   }

@@ -147,7 +147,9 @@ public final class QueuePair implements AutoCloseable {
     return core.isQuiet();
   }
 
-  /** Enters the error state: outstanding work completes as flushed. */
+  /**
+   * Enters the error state: outstanding work, and work that is posted later, completes as flushed.
+   */
   public void toError() {
     core.toError();
   }

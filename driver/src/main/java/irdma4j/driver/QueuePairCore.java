@@ -357,6 +357,9 @@ final class QueuePairCore {
                 true,
                 true,
                 true));
+    // The device has ended the flush, so what is posted from now on is nobody's but the driver's.
+    config.sendQueue().addFlushed(rings, true);
+    config.receiveQueue().addFlushed(rings, false);
   }
 
   boolean isClosed() {
@@ -367,6 +370,8 @@ final class QueuePairCore {
   void close() {
     closed = true;
     rings.close();
+    config.sendQueue().removeFlushed(rings);
+    config.receiveQueue().removeFlushed(rings);
     try {
       device
           .control()

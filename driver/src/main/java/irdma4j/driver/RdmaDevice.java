@@ -432,7 +432,9 @@ public final class RdmaDevice implements AutoCloseable {
 
   /**
    * Handles events, waiting for the first if there is none: completion queues learn of their
-   * events, and queue pairs that the device has put into the error state are flushed.
+   * events, and queue pairs that the device has put into the error state are flushed. Work that was
+   * posted to a queue pair after its flush raises its event here, too, if it was posted before the
+   * call: for it the device raises none.
    *
    * @param vector the interrupt vector: that of a CEQ; asynchronous events are on vector 0
    * @param timeoutNanos how long to wait at most, in the device's time; 0 only looks
@@ -441,6 +443,9 @@ public final class RdmaDevice implements AutoCloseable {
   public boolean processEvents(int vector, long timeoutNanos) {
     requireOpen();
     boolean handled = !pendingEvents.isEmpty();
+    for (CompletionQueue queue : queuesById.values()) {
+      handled |= queue.raiseForFlushedWork();
+    }
     handled |= events().await(vector, handled ? 0 : timeoutNanos, this::raise, pendingEvents::add);
     while (!pendingEvents.isEmpty()) {
       AsyncEvent event = pendingEvents.removeFirst();

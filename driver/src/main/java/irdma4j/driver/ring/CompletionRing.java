@@ -9,6 +9,7 @@ import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.uapi.Bar;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A flush completion stands for every work request that is still outstanding in its queue: the
  * entry stays at the head and yields them one by one, the first with the reason, the others as
- * flushed by an earlier error.
+ * flushed by an earlier error. Work that is posted after the flush has no entry of the device any
+ * more: once the ring is empty, it is completed as flushed, too ({@link #addFlushed}).
  *
  * <p>Completions of a queue pair that is closed, and those that name work that was never posted,
  * are consumed and dropped.
@@ -41,6 +43,7 @@ public final class CompletionRing {
   private static final int STATUS = 24;
   private static final int SHADOW_HEAD = 0;
   private static final int SHADOW_ARM = 32;
+  private static final FlushedQueue[] NONE_FLUSHED = new FlushedQueue[0];
 
   private final MemorySegment shadow;
   private final long shadowOffset;
@@ -59,6 +62,10 @@ public final class CompletionRing {
   private int successorSize;
   private long polled;
   private long dropped;
+  // Replaced as a whole, so that the polling thread needs no lock.
+  private volatile FlushedQueue[] flushed = NONE_FLUSHED;
+
+  private record FlushedQueue(QueuePairRings rings, boolean ofSendQueue) {}
 
   /**
    * An empty queue over zeroed memory.
@@ -116,7 +123,15 @@ public final class CompletionRing {
         if (successor != null && handOver(successor)) {
           continue;
         }
-        return false;
+        // Looked at before the entry: what the device wrote before a flush ended comes first.
+        FlushedQueue[] queues = flushed;
+        if (queues.length == 0) {
+          return false;
+        }
+        if (isNext()) {
+          continue;
+        }
+        return flushLate(out, queues);
       }
       boolean extended = Cqe.EXTCQE.isSet(status);
       long extension = extended ? extension(base) : 0;
@@ -146,6 +161,31 @@ public final class CompletionRing {
       }
       return true;
     }
+  }
+
+  private boolean isNext() {
+    long status = LittleEndian.getLongAcquire(memory, ((long) head << entryShift) + STATUS);
+    return Cqe.VALID.decode(status) == polarity;
+  }
+
+  private boolean flushLate(Completion out, FlushedQueue[] queues) {
+    for (FlushedQueue queue : queues) {
+      QueuePairRings rings = queue.rings;
+      if (rings.isClosed() || rings.outstanding(queue.ofSendQueue) == 0) {
+        continue;
+      }
+      out.begin(0, rings.qpId(), queue.ofSendQueue, false);
+      out.fail(Completion.Status.FLUSHED, FLUSH_MAJOR, FlushCode.GENERAL_ERR.code());
+      boolean found =
+          queue.ofSendQueue
+              ? flushSend(out, rings.send())
+              : decodeReceive(out, 0, 0, 0, 0, rings.receive());
+      if (found) {
+        polled++;
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Where the extension of the entry at the head is, or -1 if it is not there yet. */
@@ -210,6 +250,10 @@ public final class CompletionRing {
       queue.complete(wqe);
       return true;
     }
+    return flushSend(out, queue);
+  }
+
+  private static boolean flushSend(Completion out, SendQueue queue) {
     // NOPs that fill a chunk were never asked for, so they have no completion of their own.
     while (queue.used() != 0) {
       int index = queue.tail();
@@ -371,6 +415,37 @@ public final class CompletionRing {
     Arming.arm(shadow, shadowOffset, true, !solicitedOnly);
     // A BAR write has release order: the device that acts on it sees the shadow word.
     bar.write32(armDoorbell, cqId);
+  }
+
+  /**
+   * From now on, what is posted to a queue is completed as flushed when the ring is empty. For a
+   * queue whose flush the device has ended.
+   *
+   * <p>Any thread may call this, and {@link #removeFlushed}, one at a time.
+   *
+   * @param ofSendQueue whether it is the send queue or the receive queue of the pair
+   */
+  public void addFlushed(QueuePairRings rings, boolean ofSendQueue) {
+    FlushedQueue[] old = flushed;
+    FlushedQueue[] next = Arrays.copyOf(old, old.length + 1);
+    next[old.length] = new FlushedQueue(rings, ofSendQueue);
+    flushed = next;
+  }
+
+  /** Ends what {@link #addFlushed} began, for both queues of a pair. */
+  public void removeFlushed(QueuePairRings rings) {
+    flushed =
+        Arrays.stream(flushed).filter(queue -> queue.rings != rings).toArray(FlushedQueue[]::new);
+  }
+
+  /** Whether something that no entry of the device stands for is still to be completed. */
+  public boolean hasFlushedWork() {
+    for (FlushedQueue queue : flushed) {
+      if (!queue.rings.isClosed() && queue.rings.outstanding(queue.ofSendQueue) != 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Completions taken so far. */
