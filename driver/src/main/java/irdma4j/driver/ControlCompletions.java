@@ -40,6 +40,7 @@ final class ControlCompletions {
   private final ControlCompletionRing ring;
   private final int entries;
   private LongConsumer waiter;
+  private boolean created;
 
   ControlCompletions(PciFunction function, Bar bar, ControlRing commands, int entries) {
     this.entries = entries;
@@ -109,9 +110,14 @@ final class ControlCompletions {
         if (clock.nanos() > deadline) {
           throw control.noAnswer(command);
         }
+        if (!created) {
+          // Its own creation completes here, but a refusal has only the registers to go to.
+          control.requireNotRefused(command);
+        }
         waiter.accept(POLL_NANOS);
         continue;
       }
+      created = true;
       control.completed();
       if (done.cookie() == ticket) {
         if (done.isError()) {

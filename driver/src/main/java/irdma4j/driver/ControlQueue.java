@@ -37,6 +37,7 @@ final class ControlQueue {
   private static final int SDS_AT_ONCE = 11;
   private static final long POLL_NANOS = 10_000;
 
+  private final PciFunction function;
   private final Bar bar;
   private final DeviceClock clock;
   private final long timeoutNanos;
@@ -49,6 +50,7 @@ final class ControlQueue {
   private final ControlRing ring;
   private final ControlBacklog backlog;
   private @Nullable ControlCompletions completions;
+  private @Nullable RdmaException dead;
   private boolean up;
   private long operations;
   private long tickets;
@@ -63,6 +65,7 @@ final class ControlQueue {
   ControlQueue(
       PciFunction function, Bar bar, ControlQueueContext wanted, int slots, long timeoutNanos) {
     ControlRing.requireSize(slots);
+    this.function = function;
     this.bar = bar;
     this.clock = function.clock();
     this.timeoutNanos = timeoutNanos;
@@ -90,11 +93,19 @@ final class ControlQueue {
     int status;
     while ((status = bar.read32(Registers.PFPE_CCQPSTATUS.offset())) == 0) {
       if (clock.nanos() > deadline) {
-        throw new RdmaException("the device did not accept the control queue pair" + errorCodes());
+        String reason = reason();
+        throw given(
+            new RdmaException(
+                "the device did not accept the control queue pair"
+                    + errorCodes()
+                    + (reason == null ? "" : "; " + reason)));
       }
       clock.pause(POLL_NANOS);
     }
     up = true;
+    if (status == Firmware.ONES) {
+      throw given(new RdmaException(Firmware.GONE));
+    }
     if (Registers.CCQPSTATUS_CCQP_ERR.isSet(status)) {
       throw new RdmaException("the device refused the control queue pair" + errorCodes());
     }
@@ -111,13 +122,13 @@ final class ControlQueue {
   /** Takes the ring from the device and gives the memory back, whatever the device says. */
   void close() {
     try {
-      if (up) {
+      if (up && dead == null) {
         bar.write32(Registers.PFPE_CCQPHIGH.offset(), 0);
         bar.write32(Registers.PFPE_CCQPLOW.offset(), 0);
         long deadline = clock.nanos() + timeoutNanos;
         while (bar.read32(Registers.PFPE_CCQPSTATUS.offset()) != 0) {
           if (clock.nanos() > deadline) {
-            throw new RdmaException("the device did not let go of the control queue pair");
+            throw given(new RdmaException("the device did not let go of the control queue pair"));
           }
           clock.pause(POLL_NANOS);
         }
@@ -151,6 +162,11 @@ final class ControlQueue {
    * @throws RdmaException if the device does not answer in time
    */
   long execute(CqpCommand command) {
+    RdmaException last = dead;
+    if (last != null) {
+      throw new RdmaException(
+          "%s was not tried: %s".formatted(command.opcode(), last.getMessage()), last);
+    }
     ControlCompletions queue = completions;
     int tailBefore = queue == null ? tail() : 0;
     long ticket = ++tickets;
@@ -184,32 +200,94 @@ final class ControlQueue {
 
   private long awaitTail(CqpCommand command, int before) {
     long deadline = clock.nanos() + timeoutNanos;
-    while (true) {
-      int tail = bar.read32(Registers.PFPE_CQPTAIL.offset());
-      if (Registers.CQPTAIL_CQP_OP_ERR.isSet(Integer.toUnsignedLong(tail))) {
-        int codes = bar.read32(Registers.PFPE_CQPERRCODES.offset());
-        throw new ControlQueueException(
-            command.opcode(),
-            (int) Registers.CQPERRCODES_CQP_MAJOR_CODE.decode(codes),
-            (int) Registers.CQPERRCODES_CQP_MINOR_CODE.decode(codes));
-      }
-      if (Registers.CQPTAIL_WQTAIL.decode(tail) != before) {
-        return 0;
-      }
+    int tail;
+    while ((tail = requireNotRefused(command)) == before) {
       if (clock.nanos() > deadline) {
         throw noAnswer(command);
       }
       clock.pause(POLL_NANOS);
     }
+    // It was the only one on its way, so anywhere else only a reset has brought the tail.
+    if (tail != ring.head()) {
+      throw noAnswer(command);
+    }
+    return 0;
   }
 
-  /** The device did not answer in time; if it says why, so does this. */
+  /**
+   * Looks at the registers of an operation that no CCQ tells of.
+   *
+   * @return the ring's tail
+   * @throws ControlQueueException if the device has refused it
+   */
+  int requireNotRefused(CqpCommand command) {
+    int tail = bar.read32(Registers.PFPE_CQPTAIL.offset());
+    if (tail == Firmware.ONES) {
+      throw noAnswer(command);
+    }
+    if (Registers.CQPTAIL_CQP_OP_ERR.isSet(Integer.toUnsignedLong(tail))) {
+      int codes = bar.read32(Registers.PFPE_CQPERRCODES.offset());
+      throw new ControlQueueException(
+          command.opcode(),
+          (int) Registers.CQPERRCODES_CQP_MAJOR_CODE.decode(codes),
+          (int) Registers.CQPERRCODES_CQP_MINOR_CODE.decode(codes));
+    }
+    return (int) Registers.CQPTAIL_WQTAIL.decode(tail);
+  }
+
+  /** Whether the device has been given up, so that only a reset can help. */
+  boolean isDead() {
+    return dead != null;
+  }
+
+  /**
+   * Fails if the device says that it no longer works; one that has only fallen silent is not found
+   * out here.
+   */
+  void requireAlive() {
+    String reason = reason();
+    if (reason != null) {
+      throw given(new RdmaException(reason));
+    }
+  }
+
+  /**
+   * The device did not answer in time, and nothing it does can be trusted any more: its accesses to
+   * memory are forbidden, and every further operation fails at once.
+   */
   RdmaException noAnswer(CqpCommand command) {
+    String reason = reason();
+    return given(
+        new RdmaException(
+            command.opcode()
+                + ": the device did not answer"
+                + (reason == null ? "" : "; " + reason)));
+  }
+
+  private RdmaException given(RdmaException failure) {
+    if (dead == null) {
+      dead = failure;
+      function.setBusMaster(false);
+    }
+    return failure;
+  }
+
+  private @Nullable String reason() {
+    int status = bar.read32(Registers.PFPE_CCQPSTATUS.offset());
+    if (status == Firmware.ONES) {
+      return Firmware.GONE;
+    }
     int critical = bar.read32(Registers.GLPE_CRITERR.offset());
-    return new RdmaException(
-        command.opcode()
-            + ": the device did not answer"
-            + (critical == 0 ? "" : ", critical error 0x%08x".formatted(critical)));
+    if (critical != 0 && critical != Firmware.Q1_RESOURCE_CHECK) {
+      return "it has stopped with critical error 0x%08x".formatted(critical);
+    }
+    if (status == 0 && up) {
+      return "it was reset and knows of no control queue pair";
+    }
+    if (Registers.CCQPSTATUS_CCQP_ERR.isSet(status)) {
+      return "it has stopped the control queue pair" + errorCodes();
+    }
+    return Firmware.isReady(bar) ? null : "its processors do not run";
   }
 
   /** How a function's segments are told to the device through this queue. */

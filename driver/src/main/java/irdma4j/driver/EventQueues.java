@@ -145,7 +145,8 @@ final class EventQueues {
       }
       // Entries can be there without an interrupt of their own: one interrupt stands for several.
       boolean handled = drain(vector, events, asyncEvents);
-      if (fired) {
+      // An entry whose interrupt was lost has left its vector masked.
+      if (fired || handled) {
         vectors.enable(vector);
         handled |= drain(vector, events, asyncEvents);
       }

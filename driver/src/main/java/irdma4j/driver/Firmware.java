@@ -14,6 +14,20 @@ final class Firmware {
   private static final long PAUSE_NANOS = 1_000_000_000L;
   private static final int DOORBELL_UNIT_MIB = 4;
 
+  /** What a register reads as when nobody answers. */
+  static final int ONES = -1;
+
+  /** What that means. */
+  static final String GONE =
+      "the device is gone: its registers read as ones, so it was removed or its link is down";
+
+  /**
+   * The one value of GLPE_CRITERR with which the device goes on.
+   *
+   * <p>Source: Linux irdma_iidc_event_handler in main.c.
+   */
+  static final int Q1_RESOURCE_CHECK = 0x0001_024d;
+
   private Firmware() {}
 
   /**
@@ -31,6 +45,9 @@ final class Firmware {
       if (first == ready && second == ready && third == ready) {
         break;
       }
+      if (first == ONES && second == ONES && third == ONES) {
+        throw new RdmaException(GONE);
+      }
       if (tries == TRIES) {
         throw new RdmaException(
             "the protocol engine's processors are not ready: 0x%x 0x%x 0x%x"
@@ -44,5 +61,12 @@ final class Firmware {
       throw new RdmaException("doorbell region of size code " + size);
     }
     return size * DOORBELL_UNIT_MIB;
+  }
+
+  /** Whether the processors run. */
+  static boolean isReady(Bar bar) {
+    return bar.read32(Registers.GLPE_CPUSTATUS0.offset()) == Registers.CPUSTATUS_RUNNING
+        && bar.read32(Registers.GLPE_CPUSTATUS1.offset()) == Registers.CPUSTATUS_RUNNING
+        && bar.read32(Registers.GLPE_CPUSTATUS2.offset()) == Registers.CPUSTATUS_RUNNING;
   }
 }

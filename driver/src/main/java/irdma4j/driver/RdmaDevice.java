@@ -18,6 +18,7 @@ import irdma4j.pble.PblePool;
 import irdma4j.uapi.Bar;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
+import irdma4j.uapi.PciException;
 import irdma4j.uapi.PciFunction;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -99,7 +100,12 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public static RdmaDevice open(PciFunction function, DeviceConfig config, StageListener listener) {
     RdmaDevice device = new RdmaDevice(function, config, listener);
-    device.bringUp();
+    try {
+      device.bringUp();
+    } catch (RuntimeException e) {
+      device.makeQuiet(e);
+      throw e;
+    }
     return device;
   }
 
@@ -144,6 +150,7 @@ public final class RdmaDevice implements AutoCloseable {
     ControlQueue queue =
         new ControlQueue(
             function, bar, config.controlContext(), ControlQueue.SLOTS, config.timeoutNanos());
+    controlQueue = queue;
     try {
       queue.create();
     } catch (RuntimeException e) {
@@ -154,7 +161,6 @@ public final class RdmaDevice implements AutoCloseable {
       }
       throw e;
     }
-    controlQueue = queue;
     return ControlQueue.SLOTS + " slots";
   }
 
@@ -221,7 +227,7 @@ public final class RdmaDevice implements AutoCloseable {
       queue.close();
       throw e;
     }
-    return "";
+    return ControlCompletions.ENTRIES + " entries";
   }
 
   private void downCcq() {
@@ -439,6 +445,8 @@ public final class RdmaDevice implements AutoCloseable {
    * @param vector the interrupt vector: that of a CEQ; asynchronous events are on vector 0
    * @param timeoutNanos how long to wait at most, in the device's time; 0 only looks
    * @return whether anything was handled
+   * @throws RdmaException if nothing happened because the device no longer works: it is gone, was
+   *     reset, or has stopped; it can then only be closed
    */
   public boolean processEvents(int vector, long timeoutNanos) {
     requireOpen();
@@ -454,6 +462,9 @@ public final class RdmaDevice implements AutoCloseable {
         pair.happened(event);
       }
       asyncListener.accept(event);
+    }
+    if (!handled && timeoutNanos > 0) {
+      control().requireAlive();
     }
     return handled;
   }
@@ -521,8 +532,9 @@ public final class RdmaDevice implements AutoCloseable {
 
   /**
    * Closes all that was made with the device, then takes it down stage by stage. Everything is
-   * given back even if the device no longer answers; the first failure is thrown at the end.
-   * Closing twice does nothing.
+   * given back even if the device no longer answers; the first failure is thrown at the end. A
+   * device that did not go down as it should is reset, and can be brought up again. Closing twice
+   * does nothing.
    */
   @Override
   public void close() {
@@ -557,8 +569,31 @@ public final class RdmaDevice implements AutoCloseable {
     if (cache != null) {
       cache.close();
     }
+    if (first == null && isDead()) {
+      first = new RdmaException("the device did not go down as it should");
+    }
     if (first != null) {
+      makeQuiet(first);
       throw first;
+    }
+  }
+
+  private boolean isDead() {
+    ControlQueue queue = controlQueue;
+    return queue != null && queue.isDead();
+  }
+
+  /**
+   * The device may still have queues that it was not told to give up, or would not: it is reset, so
+   * that it does nothing and can be brought up again.
+   */
+  private void makeQuiet(RuntimeException because) {
+    try {
+      function.setBusMaster(false);
+      function.reset();
+    } catch (PciException e) {
+      // A card that was removed has no reset, and needs none.
+      because.addSuppressed(e);
     }
   }
 

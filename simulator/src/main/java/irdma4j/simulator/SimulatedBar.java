@@ -3,6 +3,7 @@ package irdma4j.simulator;
 import irdma4j.hwregs.Registers;
 import irdma4j.simulator.device.Device;
 import irdma4j.simulator.device.Mailbox;
+import irdma4j.simulator.device.Presence;
 import irdma4j.simulator.device.RegisterFile;
 import irdma4j.uapi.Bar;
 
@@ -13,12 +14,14 @@ import irdma4j.uapi.Bar;
 final class SimulatedBar implements Bar {
   private final Engine engine;
   private final SimulatedFunction function;
+  private final Device device;
   private final RegisterFile registers;
   private final Mailbox mailbox;
 
   SimulatedBar(Engine engine, SimulatedFunction function, Device device) {
     this.engine = engine;
     this.function = function;
+    this.device = device;
     this.registers = device.registers();
     this.mailbox = device.mailbox();
   }
@@ -61,6 +64,9 @@ final class SimulatedBar implements Bar {
   }
 
   private int value(int offset) {
+    if (device.presence() != Presence.PRESENT) {
+      return -1;
+    }
     if (Registers.at(offset) == null) {
       registers.touchedUnknown(offset);
       return 0;

@@ -3,6 +3,7 @@ package irdma4j.simulator;
 import irdma4j.simulator.device.Device;
 import irdma4j.uapi.ConfigSpace;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 
 /**
  * The configuration space of an E810 function: its ids, BAR 0 (64 bits wide), and the capabilities
@@ -26,8 +27,15 @@ final class SimulatedConfigSpace implements ConfigSpace {
   private static final int MSIX_CONTROL_WRITABLE = 0xc000;
 
   private final byte[] bytes = new byte[BYTES];
+  private final BooleanSupplier removed;
 
-  SimulatedConfigSpace(int vectors) {
+  /**
+   * The space of a function.
+   *
+   * @param removed whether the card is gone, so that it reads as ones and takes no write
+   */
+  SimulatedConfigSpace(int vectors, BooleanSupplier removed) {
+    this.removed = removed;
     put16(0x00, 0x8086);
     put16(0x02, 0x1592);
     put16(COMMAND, 0x0002);
@@ -63,12 +71,12 @@ final class SimulatedConfigSpace implements ConfigSpace {
 
   @Override
   public synchronized int read8(int offset) {
-    return (int) get(offset, 1);
+    return (int) get(offset, 1) & 0xff;
   }
 
   @Override
   public synchronized int read16(int offset) {
-    return (int) get(offset, 2);
+    return (int) get(offset, 2) & 0xffff;
   }
 
   @Override
@@ -79,6 +87,9 @@ final class SimulatedConfigSpace implements ConfigSpace {
   @Override
   public synchronized void write16(int offset, int value) {
     check(offset, 2);
+    if (removed.getAsBoolean()) {
+      return;
+    }
     if (offset == COMMAND) {
       put16(COMMAND, value & COMMAND_WRITABLE);
     } else if (offset == MSIX + 2) {
@@ -90,6 +101,9 @@ final class SimulatedConfigSpace implements ConfigSpace {
   @Override
   public synchronized void write32(int offset, int value) {
     check(offset, 4);
+    if (removed.getAsBoolean()) {
+      return;
+    }
     if (offset == BAR0) {
       put32(BAR0, (value & (int) -Device.BAR_BYTES) | MEMORY_64_PREFETCHABLE);
     } else if (offset == BAR0 + 4) {
@@ -102,6 +116,9 @@ final class SimulatedConfigSpace implements ConfigSpace {
 
   private long get(int offset, int width) {
     check(offset, width);
+    if (removed.getAsBoolean()) {
+      return -1;
+    }
     long value = 0;
     for (int i = width - 1; i >= 0; i--) {
       value = value << 8 | (bytes[offset + i] & 0xff);

@@ -4,6 +4,7 @@ import irdma4j.simulator.device.Device;
 import irdma4j.simulator.device.DeviceCounters;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.device.Iommu;
+import irdma4j.simulator.device.Presence;
 import irdma4j.simulator.device.QueueEngine;
 import irdma4j.uapi.Bar;
 import irdma4j.uapi.ConfigSpace;
@@ -50,10 +51,11 @@ final class SimulatedFunction implements PciFunction {
       Device.Environment environment,
       Function<DeviceServices, QueueEngine> queueEngine) {
     this.index = index;
-    this.config = new SimulatedConfigSpace(profile.vectors());
     this.iovas = new IovaSpace(iommu, seed, Iommu.PAGES);
     this.device =
         new Device(profile, mac, iommu, counters, this::message, environment, queueEngine);
+    this.config =
+        new SimulatedConfigSpace(profile.vectors(), () -> device.presence() == Presence.REMOVED);
   }
 
   /** Joins the function to its engine, before anyone uses it. */
@@ -211,14 +213,56 @@ final class SimulatedFunction implements PciFunction {
   @Override
   public void setBusMaster(boolean enabled) {
     checkOpen();
+    if (device.presence() == Presence.REMOVED) {
+      return;
+    }
     config.setBusMaster(enabled);
-    joined(engine).call(() -> iommu.setBusMaster(enabled));
+    joined(engine).call(() -> iommu.setBusMaster(enabled && device.presence() == Presence.PRESENT));
   }
 
   @Override
   public void reset() {
     checkOpen();
-    joined(engine).call(device::reset);
+    if (device.presence() == Presence.REMOVED) {
+      throw new PciException(address() + " cannot be reset: the card was removed");
+    }
+    joined(engine)
+        .call(
+            () -> {
+              device.reset();
+              device.reconnect();
+              iommu.setBusMaster(config.busMaster());
+            });
+  }
+
+  /** As {@link Simulation#inject}. */
+  void inject(Fault fault) {
+    joined(engine).call(() -> device.inject(fault));
+  }
+
+  /** As {@link Simulation#clearFaults}. */
+  int clearFaults() {
+    int[] waiting = new int[1];
+    joined(engine)
+        .call(
+            () -> {
+              waiting[0] = device.waitingFaults();
+              device.clearFaults();
+            });
+    return waiting[0];
+  }
+
+  /** As {@link Simulation#reinsert}. */
+  void reinsert() {
+    if (device.presence() == Presence.REMOVED) {
+      joined(engine)
+          .call(
+              () -> {
+                device.reset();
+                device.reconnect();
+              });
+      config.setBusMaster(false);
+    }
   }
 
   @Override

@@ -108,16 +108,29 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
-   * Stops a function's protocol engine with a critical error, until the function is reset.
+   * Lets something go wrong in a function, once. Not to be called from a {@link FrameTap}.
    *
-   * @param code what its register GLPE_CRITERR says from then on, not 0
+   * @param index the function
    */
-  public void stopWithCriticalError(int index, int code) {
-    if (code == 0) {
-      throw new IllegalArgumentException("code 0 is no error");
-    }
-    Device device = functions[Objects.checkIndex(index, functions.length)].device();
-    engine.call(() -> device.stop(code));
+  public void inject(int index, Fault fault) {
+    functions[Objects.checkIndex(index, functions.length)].inject(fault);
+  }
+
+  /**
+   * Forgets the faults of a function that have not struck.
+   *
+   * @return how many there were
+   */
+  public int clearFaults(int index) {
+    return functions[Objects.checkIndex(index, functions.length)].clearFaults();
+  }
+
+  /**
+   * Puts a card that was removed back into its slot, just after power-on. Nothing happens to one
+   * that is there. Its function stays the same object, and what memory it had stays allocated.
+   */
+  public void reinsert(int index) {
+    functions[Objects.checkIndex(index, functions.length)].reinsert();
   }
 
   /**

@@ -12,6 +12,8 @@ import irdma4j.driver.QueuePair;
 import irdma4j.driver.QueuePairConfig;
 import irdma4j.driver.RdmaException;
 import irdma4j.pble.PbleLevels;
+import irdma4j.simulator.Fault;
+import irdma4j.simulator.Moment;
 import irdma4j.simulator.Simulation;
 import irdma4j.uapi.DmaPlacement;
 import java.util.Random;
@@ -202,7 +204,7 @@ class EventTest {
             5,
             1024);
     assertEquals(0, rdma.a.device.criticalError());
-    rdma.simulation.stopWithCriticalError(0, 0x0001_024e);
+    rdma.simulation.inject(0, new Fault.HmcError(Moment.now(), 0x0001_024e));
     assertEquals(0x0001_024e, rdma.a.device.criticalError());
     RdmaException refused =
         assertThrows(RdmaException.class, () -> rdma.a.device.createCompletionQueue(8));

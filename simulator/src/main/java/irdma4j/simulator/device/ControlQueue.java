@@ -4,9 +4,12 @@ import irdma4j.hwregs.ControlCqe;
 import irdma4j.hwregs.CqpHostContext;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CqpCommand;
+import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.CqpWqe;
+import irdma4j.simulator.Fault;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The control queue pair: created by the address of its host context in CCQPHIGH and CCQPLOW, then
@@ -26,6 +29,8 @@ final class ControlQueue {
   private int head;
   private boolean polarity;
   private long completionContext;
+  private boolean silent;
+  private long heldUntil;
 
   ControlQueue(Device device, ControlOperations operations) {
     this.device = device;
@@ -38,6 +43,9 @@ final class ControlQueue {
     long context =
         Integer.toUnsignedLong(registers.get(Registers.PFPE_CCQPHIGH.offset())) << 32
             | Integer.toUnsignedLong(value);
+    if (silent) {
+      return;
+    }
     destroy();
     if (context == 0) {
       return;
@@ -72,16 +80,33 @@ final class ControlQueue {
     return ControlStatus.OK;
   }
 
+  /** Forgets everything, a silence too. */
+  void reset() {
+    silent = false;
+    destroy();
+  }
+
+  /** From now on nothing is answered. */
+  void fallSilent() {
+    silent = true;
+  }
+
   void destroy() {
     created = false;
+    heldUntil = 0;
     next = 0;
     head = 0;
     device.registers().set(Registers.PFPE_CCQPSTATUS.offset(), 0);
   }
 
-  /** CQPDB was written: WQEs up to this index, exclusive, are there. */
+  /** Whether there is a ring. */
+  boolean isCreated() {
+    return created;
+  }
+
+  /** CQPDB was written, with a ring there: WQEs up to this index, exclusive, are there. */
   void doorbell(int newHead) {
-    if (created && newHead >= 0 && newHead < size) {
+    if (newHead >= 0 && newHead < size) {
       head = newHead;
       // A new operation's outcome is not that of the one before.
       RegisterFile registers = device.registers();
@@ -93,9 +118,51 @@ final class ControlQueue {
 
   /** Executes the next WQE, if there is one. */
   boolean run() {
-    if (!created || next == head) {
+    if (!created || next == head || silent) {
       return false;
     }
+    if (heldUntil != 0) {
+      if (device.now() < heldUntil) {
+        device.requestTimer(heldUntil);
+        return false;
+      }
+      heldUntil = 0;
+      return execute(null);
+    }
+    Fault fault = strikes();
+    switch (fault) {
+      case Fault.DelayControlOperation delay -> {
+        heldUntil = device.now() + delay.nanos();
+        device.requestTimer(heldUntil);
+        return true;
+      }
+      case Fault.CorruptDescriptor corrupt -> {
+        long header = ring + (long) next * CqpWqe.SIZE + CqpWqe.HEADER;
+        device.writeHostWord(header, device.readHostWord(header) ^ corrupt.bits());
+        return execute(null);
+      }
+      case Fault.FailControlOperation refusal -> {
+        return execute(refusal);
+      }
+      case null -> {
+        return execute(null);
+      }
+      default -> {
+        // It strikes the whole device before anything else happens.
+        return true;
+      }
+    }
+  }
+
+  private @Nullable Fault strikes() {
+    if (!device.faultsWait()) {
+      return null;
+    }
+    long header = device.readHostWord(ring + (long) next * CqpWqe.SIZE + CqpWqe.HEADER);
+    return device.faultAtOperation(CqpOpcode.of((int) CqpWqe.OPCODE.decode(header)));
+  }
+
+  private boolean execute(Fault.@Nullable FailControlOperation refusal) {
     int index = next;
     if (!device.readHost(ring + (long) index * CqpWqe.SIZE, wqe, 0, CqpWqe.SIZE)) {
       stop(ControlStatus.DMA_FAULT);
@@ -109,6 +176,11 @@ final class ControlQueue {
       next = 0;
       polarity = !polarity;
     }
+    if (refusal != null) {
+      device.counters().controlOperations++;
+      complete(index, true, refusal.majorCode(), refusal.minorCode(), 0);
+      return true;
+    }
     CqpCommand command = CqpCommand.decode(wqe, 0);
     long faultsBefore = device.counters().dmaFaults;
     ControlStatus status =
@@ -117,15 +189,19 @@ final class ControlQueue {
       status = ControlStatus.DMA_FAULT;
     }
     device.counters().controlOperations++;
-    complete(index, status, operations.returnValue());
+    complete(
+        index,
+        status != ControlStatus.OK,
+        status.major(),
+        status.minor(),
+        operations.returnValue());
     return true;
   }
 
-  private void complete(int index, ControlStatus status, int returnValue) {
-    boolean failed = status != ControlStatus.OK;
+  private void complete(int index, boolean failed, int major, int minor, int returnValue) {
     CompletionQueue ccq = device.controlCompletions();
     if (failed) {
-      setErrorCodes(status);
+      setErrorCodes(major, minor);
     }
     device
         .registers()
@@ -139,8 +215,8 @@ final class ControlQueue {
           ControlCqe.WQEIDX.encode(index)
               | ControlCqe.SQ.mask()
               | ControlCqe.ERROR.encode(failed)
-              | ControlCqe.MAJERR.encode(status.major())
-              | ControlCqe.MINERR.encode(status.minor());
+              | ControlCqe.MAJERR.encode(major)
+              | ControlCqe.MINERR.encode(minor);
       device.completeControl(
           ccq, completionContext, Integer.toUnsignedLong(returnValue), header, failed);
     }
@@ -158,13 +234,17 @@ final class ControlQueue {
   }
 
   private void setErrorCodes(ControlStatus status) {
+    setErrorCodes(status.major(), status.minor());
+  }
+
+  private void setErrorCodes(int major, int minor) {
     device
         .registers()
         .set(
             Registers.PFPE_CQPERRCODES.offset(),
             (int)
-                (Registers.CQPERRCODES_CQP_MAJOR_CODE.encode(status.major())
-                    | Registers.CQPERRCODES_CQP_MINOR_CODE.encode(status.minor())));
+                (Registers.CQPERRCODES_CQP_MAJOR_CODE.encode(major)
+                    | Registers.CQPERRCODES_CQP_MINOR_CODE.encode(minor)));
   }
 
   /** Whether WQEs wait. */

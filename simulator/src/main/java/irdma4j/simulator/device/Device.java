@@ -11,8 +11,11 @@ import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PbleEntry;
 import irdma4j.hwregs.Register;
 import irdma4j.hwregs.Registers;
+import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.CardProfile;
+import irdma4j.simulator.Fault;
+import irdma4j.simulator.Occasion;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -71,6 +74,9 @@ public final class Device implements DeviceServices {
   private long timerAt = Long.MAX_VALUE;
   private boolean stopped;
   private long mac;
+  private final Faults faults = new Faults();
+  private @Nullable Fault struck;
+  private volatile Presence presence = Presence.PRESENT;
 
   /** What lies around a device. */
   public interface Environment {
@@ -125,8 +131,13 @@ public final class Device implements DeviceServices {
     this.counters = counters;
     this.interrupts =
         new InterruptController(
-            registers, counters, profile.vectors(), interruptMessage, environment::now);
-    this.hmc = new HmcWalk(iommu, profile);
+            registers,
+            counters,
+            profile.vectors(),
+            interruptMessage,
+            environment::now,
+            this::faultAt);
+    this.hmc = new HmcWalk(new DescriptorReads(iommu, this::faultAt), profile);
     this.stags = new StagTable(this, hmc, iommu);
     this.operations = new ControlOperations(this, hmc, stags, profile);
     this.control = new ControlQueue(this, operations);
@@ -152,7 +163,7 @@ public final class Device implements DeviceServices {
       mailbox.handledOldest();
     }
     queues.reset();
-    control.destroy();
+    control.reset();
     operations.reset();
     hmc.reset();
     stags.dropCopies();
@@ -179,20 +190,102 @@ public final class Device implements DeviceServices {
     return mailbox;
   }
 
+  /** Whether the link to it works. Any thread. */
+  public Presence presence() {
+    return presence;
+  }
+
+  /** The link works again, after a reset or because the card is back in its slot. */
+  public void reconnect() {
+    presence = Presence.PRESENT;
+  }
+
+  /** From now on a fault waits for its moment. */
+  public void inject(Fault fault) {
+    if (fault.when().occasion() == Occasion.NOW) {
+      struck = fault;
+      strike();
+    } else {
+      faults.add(fault);
+    }
+  }
+
+  /** Faults whose moment has not come are forgotten. */
+  public void clearFaults() {
+    faults.clear();
+  }
+
+  /** How many faults wait for their moment. */
+  public int waitingFaults() {
+    return faults.size();
+  }
+
+  boolean faultsWait() {
+    return faults.size() != 0;
+  }
+
   /**
-   * The protocol engine stops with a critical error: from now on until a reset, register writes are
-   * taken and nothing is done.
-   *
-   * @param code what the driver reads in GLPE_CRITERR, not 0
+   * The fault that strikes here and now, or null. One that concerns the whole device strikes before
+   * the device's next turn.
    */
-  public void stop(int code) {
+  @Nullable Fault faultAt(Occasion occasion) {
+    return noted(faults.at(occasion));
+  }
+
+  /** As {@link #faultAt}, for a control operation; null is one that is not known. */
+  @Nullable Fault faultAtOperation(@Nullable CqpOpcode operation) {
+    return noted(faults.atOperation(operation));
+  }
+
+  private @Nullable Fault noted(@Nullable Fault fault) {
+    if (fault != null) {
+      switch (fault) {
+        case Fault.SilentFirmware f -> struck = f;
+        case Fault.HmcError f -> struck = f;
+        case Fault.PciError f -> struck = f;
+        case Fault.SurpriseRemoval f -> struck = f;
+        case Fault.DeviceReset f -> struck = f;
+        default -> {}
+      }
+    }
+    return fault;
+  }
+
+  private void strike() {
+    Fault fault = struck;
+    struck = null;
+    switch (fault) {
+      case Fault.SilentFirmware f -> {
+        control.fallSilent();
+        registers.set(Registers.GLPE_CPUSTATUS0.offset(), 0);
+        registers.set(Registers.GLPE_CPUSTATUS1.offset(), 0);
+        registers.set(Registers.GLPE_CPUSTATUS2.offset(), 0);
+      }
+      case Fault.HmcError f -> stop(f.code());
+      case Fault.PciError f -> disconnect(Presence.FROZEN);
+      case Fault.SurpriseRemoval f -> disconnect(Presence.REMOVED);
+      case Fault.DeviceReset f -> reset();
+      case null, default -> {}
+    }
+  }
+
+  private void disconnect(Presence now) {
+    reset();
+    presence = now;
+    iommu.setBusMaster(false);
+  }
+
+  private void stop(int code) {
     stopped = true;
     registers.set(Registers.GLPE_CRITERR.offset(), code);
   }
 
   /** Does a bounded amount of pending work. */
   public boolean run() {
-    if (stopped) {
+    if (struck != null) {
+      strike();
+    }
+    if (stopped || presence != Presence.PRESENT) {
       boolean taken = mailbox.peek() != 0;
       while (mailbox.peek() != 0) {
         mailbox.handledOldest();
@@ -239,7 +332,8 @@ public final class Device implements DeviceServices {
 
   /** A frame arrived from the wire. */
   public void receive(MemorySegment frame, int bytes) {
-    if (stopped) {
+    faultAt(Occasion.FRAME_RECEIVED);
+    if (stopped || struck != null || presence != Presence.PRESENT) {
       return;
     }
     counters.framesReceived++;
@@ -253,11 +347,14 @@ public final class Device implements DeviceServices {
 
   private void written(int offset, int value) {
     if (offset == WQEALLOC) {
+      if (faultAt(Occasion.SEND_DOORBELL) instanceof Fault.LoseDoorbell) {
+        return;
+      }
       counters.doorbells++;
       queues.doorbell((int) Registers.WQEALLOC_QPID.decode(value));
     } else if (offset == CQARM) {
       CompletionQueue cq = completionQueue((int) Registers.CQARM_CQID.decode(value));
-      if (cq != null) {
+      if (cq != null && !(faultAt(Occasion.ARM_DOORBELL) instanceof Fault.LoseDoorbell)) {
         cq.arm(this);
         // The doorbell took its time: a completion may have come after the driver's last look.
         if (cq.hasUnread(this)) {
@@ -268,7 +365,10 @@ public final class Device implements DeviceServices {
       acknowledge((int) Registers.CQACK_CQID.decode(value));
     } else if (offset == CQPDB) {
       registers.set(offset, value);
-      control.doorbell(value);
+      if (control.isCreated()
+          && !(faultAt(Occasion.CONTROL_DOORBELL) instanceof Fault.LoseDoorbell)) {
+        control.doorbell(value);
+      }
     } else if (offset >= DYN_CTL && offset < DYN_CTL_END) {
       registers.set(offset, value & ~(int) Registers.DYN_CTL_CLEARPBA.mask());
       interrupts.controlWritten((offset - DYN_CTL) >>> 2);
@@ -278,7 +378,9 @@ public final class Device implements DeviceServices {
             Math.max(0, asyncQueue.outstanding - Integer.toUnsignedLong(value));
       }
     } else if (offset == PDINV) {
-      hmc.invalidate(value);
+      if (!(faultAt(Occasion.INVALIDATION) instanceof Fault.SkipInvalidation)) {
+        hmc.invalidate(value);
+      }
     } else {
       otherWritten(offset, value);
     }
@@ -386,17 +488,18 @@ public final class Device implements DeviceServices {
             | Cqe.OP.encode(c.opcode)
             | Cqe.SQ.encode(c.sq);
     boolean written =
-        cq.write(
-            this,
-            Cqe.PAYLDLEN.encode(Integer.toUnsignedLong(c.payloadLength)),
-            c.completionContext,
-            word16,
-            header,
-            extended,
-            Integer.toUnsignedLong(c.immediate),
-            datagram ? ExtendedCqe.UDSMAC.encode(c.sourceMac) : 0,
-            ExtendedCqe.IMMVALID.encode(c.immediateValid)
-                | ExtendedCqe.UDSMACVALID.encode(datagram));
+        !(faultAt(Occasion.COMPLETION) instanceof Fault.OverflowCompletionQueue)
+            && cq.write(
+                this,
+                Cqe.PAYLDLEN.encode(Integer.toUnsignedLong(c.payloadLength)),
+                c.completionContext,
+                word16,
+                header,
+                extended,
+                Integer.toUnsignedLong(c.immediate),
+                datagram ? ExtendedCqe.UDSMAC.encode(c.sourceMac) : 0,
+                ExtendedCqe.IMMVALID.encode(c.immediateValid)
+                    | ExtendedCqe.UDSMACVALID.encode(datagram));
     if (written) {
       counters.completions++;
       raise(cq, c.solicited || c.error);
@@ -581,6 +684,7 @@ public final class Device implements DeviceServices {
 
   @Override
   public void transmit(MemorySegment frame, int bytes) {
+    faultAt(Occasion.FRAME_SENT);
     counters.framesSent++;
     counters.bytesSent += bytes;
     environment.transmit(frame, bytes);

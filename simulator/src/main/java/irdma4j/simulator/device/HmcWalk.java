@@ -141,7 +141,7 @@ public final class HmcWalk {
       return FAULT;
     }
     long faultsBefore = host.faults();
-    long entry = host.readWord(iova);
+    long entry = host.readPble(iova);
     return host.faults() == faultsBefore ? entry : fault();
   }
 
@@ -204,7 +204,7 @@ public final class HmcWalk {
       return entry;
     }
     misses++;
-    entry = host.readWord(table + (long) page * PageDescriptorEntry.SIZE);
+    entry = host.readPageDescriptor(table + (long) page * PageDescriptorEntry.SIZE);
     known[page] = entry;
     return entry;
   }

@@ -1,6 +1,8 @@
 package irdma4j.simulator.device;
 
 import irdma4j.hwregs.Registers;
+import irdma4j.simulator.Fault;
+import irdma4j.simulator.Occasion;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
@@ -31,6 +33,7 @@ final class InterruptController {
   private final DeviceCounters counters;
   private final IntConsumer message;
   private final LongSupplier clock;
+  private final FaultPoint faults;
   private final boolean[] kept;
   private final long[] notBefore;
   private final long[] lastMessage;
@@ -42,11 +45,13 @@ final class InterruptController {
       DeviceCounters counters,
       int vectors,
       IntConsumer message,
-      LongSupplier clock) {
+      LongSupplier clock,
+      FaultPoint faults) {
     this.registers = registers;
     this.counters = counters;
     this.message = message;
     this.clock = clock;
+    this.faults = faults;
     this.kept = new boolean[vectors];
     this.notBefore = new long[vectors];
     this.lastMessage = new long[vectors];
@@ -107,6 +112,19 @@ final class InterruptController {
     timerAt = Long.MAX_VALUE;
   }
 
+  private void send(int vector) {
+    Fault fault = faults.at(Occasion.INTERRUPT);
+    if (fault instanceof Fault.DropInterrupt) {
+      return;
+    }
+    counters.interrupts++;
+    message.accept(vector);
+    if (fault instanceof Fault.DoubleInterrupt) {
+      counters.interrupts++;
+      message.accept(vector);
+    }
+  }
+
   private void fire(int vector) {
     int offset = Registers.GLINT_DYN_CTL.offset(vector);
     int control = registers.get(offset);
@@ -122,8 +140,7 @@ final class InterruptController {
     kept[vector] = false;
     lastMessage[vector] = now;
     registers.set(offset, control & ~(int) Registers.DYN_CTL_INTENA.mask());
-    counters.interrupts++;
-    message.accept(vector);
+    send(vector);
   }
 
   private long rateLimit(int vector) {

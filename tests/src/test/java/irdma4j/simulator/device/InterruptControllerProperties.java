@@ -27,7 +27,8 @@ final class InterruptControllerProperties {
   private long allowedAt;
 
   private final InterruptController controller =
-      new InterruptController(registers, new DeviceCounters(), 4, this::message, () -> now);
+      new InterruptController(
+          registers, new DeviceCounters(), 4, this::message, () -> now, occasion -> null);
 
   private void message(int vector) {
     assertEquals(VECTOR, vector);

@@ -1,0 +1,74 @@
+package irdma4j.simulator.device;
+
+import irdma4j.hwregs.cqp.CqpOpcode;
+import irdma4j.simulator.Fault;
+import irdma4j.simulator.Moment;
+import irdma4j.simulator.Occasion;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The faults that wait for their moment in one device. Without any, an occasion costs one look at a
+ * field. For the engine's thread.
+ */
+final class Faults {
+  private final List<Waiting> waiting = new ArrayList<>();
+  private boolean any;
+
+  void add(Fault fault) {
+    waiting.add(new Waiting(fault));
+    any = true;
+  }
+
+  void clear() {
+    waiting.clear();
+    any = false;
+  }
+
+  int size() {
+    return waiting.size();
+  }
+
+  /** The fault that strikes here and now, which then is done with, or null. */
+  @Nullable Fault at(Occasion occasion) {
+    return any ? look(occasion, null) : null;
+  }
+
+  /** The fault that strikes at this control operation, which then is done with, or null. */
+  @Nullable Fault atOperation(@Nullable CqpOpcode operation) {
+    return any ? look(Occasion.CONTROL_OPERATION, operation) : null;
+  }
+
+  private @Nullable Fault look(Occasion occasion, @Nullable CqpOpcode operation) {
+    Waiting found = null;
+    for (Waiting one : waiting) {
+      Moment when = one.fault.when();
+      if (when.occasion() == occasion
+          && (when.operation() == null || when.operation() == operation)) {
+        // Two at one occasion strike one after the other.
+        if (one.left > 1) {
+          one.left--;
+        } else if (found == null) {
+          found = one;
+        }
+      }
+    }
+    if (found == null) {
+      return null;
+    }
+    waiting.remove(found);
+    any = !waiting.isEmpty();
+    return found.fault;
+  }
+
+  private static final class Waiting {
+    final Fault fault;
+    int left;
+
+    Waiting(Fault fault) {
+      this.fault = fault;
+      this.left = fault.when().nth();
+    }
+  }
+}
