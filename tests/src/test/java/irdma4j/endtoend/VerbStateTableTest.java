@@ -48,11 +48,7 @@ class VerbStateTableTest {
     REMOTE_KEY,
     REMOTE_BOUNDS,
     REMOTE_RIGHT,
-    REMOTE_DOMAIN;
-
-    boolean isLocal() {
-      return this == LOCAL_KEY || this == LOCAL_BOUNDS || this == LOCAL_RIGHT;
-    }
+    REMOTE_DOMAIN
   }
 
   private enum Verb {
@@ -164,7 +160,7 @@ class VerbStateTableTest {
     }
   }
 
-  private int localKey(Verb verb, Mistake mistake) {
+  private int localKey(Mistake mistake) {
     return switch (mistake) {
       case LOCAL_KEY -> WRONG_KEY;
       case LOCAL_RIGHT -> unwritable.lkey();
@@ -201,7 +197,7 @@ class VerbStateTableTest {
 
   private boolean post(QueuePair qp, QueuePair far, Verb verb, Mistake mistake) {
     boolean ready = qp.state() == QueuePairState.READY_TO_SEND;
-    int lkey = localKey(verb, mistake);
+    int lkey = localKey(mistake);
     MemoryRegion there = remoteRegion(verb, mistake);
     int rkey = mistake == Mistake.REMOTE_KEY ? WRONG_KEY : there.rkey();
     long to = there.address() + (mistake == Mistake.REMOTE_BOUNDS ? SIZE - 63 : 0);
