@@ -46,12 +46,22 @@ guest_libraries() {
     done
 }
 
+# Programs and other files, at the places they have here, with their libraries, into a root.
+guest_programs() {
+  local root=$1 file
+  shift
+  for file in "$@"; do
+    install -D -m 755 "$(readlink -f "$file")" "$root$file"
+    guest_libraries "$root" "$file"
+  done
+}
+
 # A root of busybox, kernel modules with what they need, and an init.
 guest_root() {
   local root=$1 kernel=$2 init=$3 version module file
   shift 3
   version=$(ls "$kernel/lib/modules")
-  mkdir -p "$root"/{bin,dev,etc,lib,lib64,proc,root,run,sys,tmp,usr/bin,usr/lib}
+  mkdir -p "$root"/{bin,dev,etc,host,lib,lib64,proc,root,run,sys,tmp,usr/bin,usr/lib,usr/sbin}
   cp "$(command -v busybox)" "$root/bin/busybox"
   ln -s busybox "$root/bin/sh"
   install -m 755 "$init" "$root/init"

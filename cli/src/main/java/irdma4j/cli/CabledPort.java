@@ -1,6 +1,8 @@
 package irdma4j.cli;
 
+import irdma4j.driver.DatagramPath;
 import irdma4j.driver.DeviceConfig;
+import irdma4j.driver.Gid;
 import irdma4j.driver.RdmaDevice;
 import irdma4j.driver.RdmaException;
 import irdma4j.driver.StageListener;
@@ -8,11 +10,8 @@ import irdma4j.driver.cm.CmConfig;
 import irdma4j.driver.cm.CmEvent;
 import irdma4j.driver.cm.ConnectionManager;
 import irdma4j.driver.cm.LocalAddress;
-import irdma4j.simulator.PcapngWriter;
-import irdma4j.simulator.Simulation;
-import irdma4j.simulator.Wire;
-import java.io.IOException;
-import java.nio.file.Path;
+import irdma4j.uapi.EthernetPort;
+import irdma4j.uapi.PciFunction;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -20,59 +19,60 @@ import org.jspecify.annotations.Nullable;
 
 /** A simulated card whose port is cabled to somebody, brought up and with connections managed. */
 final class CabledPort implements AutoCloseable {
-  private static final int PORTS = 2;
   private static final long PAUSE_NANOS = 20_000;
+  private static final long SLEEP_NANOS = 1_000_000;
 
-  private final Simulation simulation;
+  /**
+   * What a port is to be.
+   *
+   * @param addresses its own
+   * @param mac its MAC address, 48 bits
+   * @param mtu payload bytes of a packet
+   * @param seed where chance comes from
+   * @param patience nanoseconds after which a wait is given up
+   */
+  record Settings(List<LocalAddress> addresses, long mac, int mtu, long seed, long patience) {}
+
+  private final PciFunction function;
   private final RdmaDevice device;
   private final ConnectionManager manager;
-  private final @Nullable PcapngWriter capture;
-  private final long patience;
+  private final Settings settings;
+  private final Runnable release;
   private final ArrayDeque<CmEvent> events = new ArrayDeque<>();
 
   private CabledPort(
-      Simulation simulation,
+      PciFunction function,
       RdmaDevice device,
       ConnectionManager manager,
-      @Nullable PcapngWriter capture,
-      long patience) {
-    this.simulation = simulation;
+      Settings settings,
+      Runnable release) {
+    this.function = function;
     this.device = device;
     this.manager = manager;
-    this.capture = capture;
-    this.patience = patience;
+    this.settings = settings;
+    this.release = release;
   }
 
+  /**
+   * Brings a function up.
+   *
+   * @param release what is to be done when the port is closed; not if this fails
+   */
   static CabledPort open(
-      Wire wire,
-      List<LocalAddress> addresses,
-      long mac,
-      int mtu,
-      double loss,
-      long seed,
-      @Nullable Path pcap,
-      long patience)
-      throws IOException {
-    Simulation.Builder builder =
-        Simulation.builder().functions(1).seed(seed).lossPercent(loss).wire(wire);
-    PcapngWriter capture = pcap == null ? null : PcapngWriter.create(pcap, PORTS);
-    if (capture != null) {
-      builder.tap(capture);
-    }
-    Simulation simulation = builder.build();
+      PciFunction function, EthernetPort lan, Settings settings, Runnable release) {
+    DeviceConfig config =
+        DeviceConfig.defaults()
+            .withMacAddress(settings.mac)
+            .withSeed(settings.seed)
+            .withQueuePairs(64);
+    RdmaDevice device = RdmaDevice.open(function, config, StageListener.none());
     try {
-      DeviceConfig config =
-          DeviceConfig.defaults().withMacAddress(mac).withSeed(seed).withQueuePairs(64);
-      RdmaDevice device = RdmaDevice.open(simulation.function(0), config, StageListener.none());
-      CmConfig connections = CmConfig.of(addresses, seed).withMtu(mtu).withPatience(17, 15);
+      CmConfig connections =
+          CmConfig.of(settings.addresses, settings.seed).withMtu(settings.mtu).withPatience(17, 15);
       return new CabledPort(
-          simulation,
-          device,
-          ConnectionManager.open(device, simulation.ethernet(0), connections),
-          capture,
-          patience);
+          function, device, ConnectionManager.open(device, lan, connections), settings, release);
     } catch (RuntimeException e) {
-      simulation.close();
+      device.close();
       throw e;
     }
   }
@@ -85,8 +85,12 @@ final class CabledPort implements AutoCloseable {
     return manager;
   }
 
+  Settings settings() {
+    return settings;
+  }
+
   long nanos() {
-    return simulation.function(0).clock().nanos();
+    return function.clock().nanos();
   }
 
   /** The next event of connections, if one has come. */
@@ -111,7 +115,17 @@ final class CabledPort implements AutoCloseable {
 
   /** Waits until something holds. */
   void awaitThat(BooleanSupplier holds, String what) {
-    long end = nanos() + patience;
+    await(holds, what, () -> function.clock().pause(PAUSE_NANOS));
+  }
+
+  /** Waits until something holds, and sleeps until the device raises an event. */
+  void awaitEvents(BooleanSupplier holds, String what) {
+    // Who asks for this port's address can wait for so long.
+    await(holds, what, () -> device.processEvents(0, SLEEP_NANOS));
+  }
+
+  private void await(BooleanSupplier holds, String what, Runnable pause) {
+    long end = nanos() + settings.patience;
     while (true) {
       progress();
       if (holds.getAsBoolean()) {
@@ -120,16 +134,25 @@ final class CabledPort implements AutoCloseable {
       if (nanos() > end) {
         throw new RdmaException("no sign of " + what);
       }
-      simulation.function(0).clock().pause(PAUSE_NANOS);
+      pause.run();
     }
   }
 
-  /** Lets what is under way come to its end, for a short time. */
+  /** Lets connections come to their end, for a short time. */
   void linger(long nanos) {
     long end = nanos() + nanos;
     while (nanos() < end && manager.connections() > 0) {
       progress();
-      simulation.function(0).clock().pause(PAUSE_NANOS);
+      function.clock().pause(PAUSE_NANOS);
+    }
+  }
+
+  /** Goes on answering for its addresses for a time. */
+  void rest(long nanos) {
+    long end = nanos() + nanos;
+    while (nanos() < end) {
+      progress();
+      function.clock().pause(PAUSE_NANOS);
     }
   }
 
@@ -141,19 +164,20 @@ final class CabledPort implements AutoCloseable {
       try {
         device.close();
       } finally {
-        simulation.close();
-        closeCapture();
+        release.run();
       }
     }
   }
 
-  private void closeCapture() {
-    if (capture != null) {
-      try {
-        capture.close();
-      } catch (IOException e) {
-        throw new RdmaException("the capture was not written: " + e.getMessage(), e);
-      }
-    }
+  /** The way to a neighbour. */
+  DatagramPath pathTo(Gid peer) {
+    manager.resolve(peer);
+    CmEvent event = await("an answer for the address " + peer);
+    return switch (event) {
+      case CmEvent.AddressFound found -> found.path();
+      case CmEvent.AddressUnknown unknown ->
+          throw new RdmaException("nobody answers for the address " + unknown.peer());
+      default -> throw new RdmaException("unexpected: " + event);
+    };
   }
 }

@@ -14,9 +14,12 @@ import irdma4j.driver.cm.RejectReason;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BooleanSupplier;
 
 /** A queue pair with a completion queue and memory, for one connection of a command. */
 final class Channel implements AutoCloseable {
+  private static final int SPINS = 200;
+
   private final CabledPort port;
   private final ProtectionDomain domain;
   private final CompletionQueue queue;
@@ -24,6 +27,7 @@ final class Channel implements AutoCloseable {
   private final DmaMemory memory;
   private final MemoryRegion region;
   private final Completion completion = new Completion();
+  private boolean events;
   private int sends;
   private int receives;
 
@@ -72,18 +76,35 @@ final class Channel implements AutoCloseable {
     pair.ring();
   }
 
-  private static void check(boolean posted) {
+  static void check(boolean posted) {
     if (!posted) {
       throw new RdmaException("the queue is full");
     }
   }
 
+  /** Takes a completion, if there is one; fails if it is a failure. */
+  boolean poll(Completion into) {
+    boolean found = queue.poll(into);
+    if (found && !into.isSuccess()) {
+      throw new RdmaException(into.toString());
+    }
+    return found;
+  }
+
+  /** Waits for a completion; fails if it is a failure. */
+  void await(Completion into, String what) {
+    for (int i = 0; i < SPINS; i++) {
+      if (poll(into)) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    await(() -> poll(into), what);
+  }
+
   /** Takes in completions; fails if one of them is a failure. */
   private void poll() {
-    while (queue.poll(completion)) {
-      if (!completion.isSuccess()) {
-        throw new RdmaException(completion.toString());
-      }
+    while (poll(completion)) {
       if (completion.isSend()) {
         sends++;
       } else {
@@ -92,9 +113,31 @@ final class Channel implements AutoCloseable {
     }
   }
 
+  /** From now on, sleeps until the device raises an event. */
+  void useEvents() {
+    events = true;
+  }
+
+  private void await(BooleanSupplier holds, String what) {
+    if (!events) {
+      port.awaitThat(holds, what);
+      return;
+    }
+    port.awaitEvents(
+        () -> {
+          if (holds.getAsBoolean()) {
+            return true;
+          }
+          queue.arm();
+          // What has come since the last look raises no event.
+          return holds.getAsBoolean();
+        },
+        what);
+  }
+
   /** Waits for work of the send queue to be done. */
   void awaitSends(int count) {
-    port.awaitThat(
+    await(
         () -> {
           poll();
           return sends >= count;
@@ -123,7 +166,7 @@ final class Channel implements AutoCloseable {
 
   /** Waits for messages. */
   void awaitReceives(int count) {
-    port.awaitThat(
+    await(
         () -> {
           poll();
           return receives >= count;

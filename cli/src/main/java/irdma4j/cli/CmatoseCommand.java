@@ -72,35 +72,15 @@ final class CmatoseCommand implements Callable<Integer> {
     if (connections < 1 || count < 0 || count > 1024 || size < 1 || size > MOST) {
       throw new UserError("-c is at least 1, -C 0 to 1024, -S 1 to " + MOST);
     }
-    PrintWriter out = spec.commandLine().getOut();
-    try (CabledPort cable = port.open()) {
-      long start = cable.nanos();
-      List<Channel> channels = new ArrayList<>();
-      try {
-        if (peer.isEmpty()) {
-          serve(cable, channels, out);
-        } else {
-          ask(cable, channels, out);
-        }
-      } finally {
-        channels.forEach(Channel::close);
-      }
-      if (json) {
-        out.printf(
-            "{\"command\":\"cmatose\",\"role\":\"%s\",\"connections\":%d,\"messages\":%d,"
-                + "\"bytes\":%d,\"seconds\":%.6f}%n",
-            peer.isEmpty() ? "server" : "client",
-            connections,
-            count,
-            size,
-            (cable.nanos() - start) / 1e9);
-      }
-      return 0;
-    } catch (RdmaException e) {
-      spec.commandLine().getErr().println("cmatose: " + e.getMessage());
-      return 1;
-    } finally {
-      out.flush();
+    return Roles.play(spec, port, peer.isEmpty(), this::serve, this::ask);
+  }
+
+  private void report(CabledPort cable, long start, String role, PrintWriter out) {
+    if (json) {
+      out.printf(
+          "{\"command\":\"cmatose\",\"role\":\"%s\",\"connections\":%d,\"messages\":%d,"
+              + "\"bytes\":%d,\"seconds\":%.6f}%n",
+          role, connections, count, size, (cable.nanos() - start) / 1e9);
     }
   }
 
@@ -113,11 +93,23 @@ final class CmatoseCommand implements Callable<Integer> {
     return channel;
   }
 
-  private void serve(CabledPort cable, List<Channel> channels, PrintWriter out) {
+  private void serve(CabledPort cable, PrintWriter out, Runnable listening) {
+    List<Channel> channels = new ArrayList<>();
+    try {
+      serve(cable, channels, out, listening);
+    } finally {
+      channels.forEach(Channel::close);
+    }
+  }
+
+  private void serve(
+      CabledPort cable, List<Channel> channels, PrintWriter out, Runnable listening) {
+    long start = cable.nanos();
     out.println("cmatose: starting server");
     out.flush();
     List<Connection> open = new ArrayList<>();
     try (Listener listener = cable.manager().listen(PortSpace.TCP, number)) {
+      listening.run();
       Set<Connection> established = new HashSet<>();
       while (established.size() < connections) {
         CmEvent event = cable.await("requests at port " + listener.port());
@@ -153,6 +145,7 @@ final class CmatoseCommand implements Callable<Integer> {
     open.forEach(Connection::disconnect);
     awaitEnds(cable);
     out.println("disconnected");
+    report(cable, start, "server", out);
   }
 
   private void send(Channel channel) {
@@ -170,17 +163,25 @@ final class CmatoseCommand implements Callable<Integer> {
     }
   }
 
+  private void ask(CabledPort cable, PrintWriter out, Runnable listening) {
+    List<Channel> channels = new ArrayList<>();
+    try {
+      ask(cable, channels, out);
+    } finally {
+      channels.forEach(Channel::close);
+    }
+  }
+
   private void ask(CabledPort cable, List<Channel> channels, PrintWriter out) {
+    long start = cable.nanos();
+    Gid server = Gid.of(peer.isEmpty() ? PortOptions.SERVER_ADDRESS : peer);
     out.println("cmatose: starting client");
     out.println("cmatose: connecting");
     for (int i = 0; i < connections; i++) {
       cable
           .manager()
           .connect(
-              channel(cable, channels).pair(),
-              Gid.of(peer),
-              number,
-              ConnectionParameters.defaults());
+              channel(cable, channels).pair(), server, number, ConnectionParameters.defaults());
     }
     for (int i = 0; i < connections; i++) {
       Channel.established(cable);
@@ -200,5 +201,6 @@ final class CmatoseCommand implements Callable<Integer> {
     awaitEnds(cable);
     cable.linger(LINGER);
     out.println("test complete");
+    report(cable, start, "client", out);
   }
 }

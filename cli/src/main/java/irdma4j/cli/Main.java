@@ -21,6 +21,9 @@ import picocli.CommandLine.ParameterException;
       HmcCommand.class,
       RpingCommand.class,
       CmatoseCommand.class,
+      PingpongCommand.class,
+      PerfCommand.class,
+      UdaddyCommand.class,
       DoctorCommand.class,
       BindCommand.class,
       UnbindCommand.class

@@ -1,6 +1,9 @@
 package irdma4j.cli;
 
+import irdma4j.driver.RdmaException;
 import irdma4j.driver.cm.LocalAddress;
+import irdma4j.simulator.PcapngWriter;
+import irdma4j.simulator.Simulation;
 import irdma4j.simulator.Wire;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -14,6 +17,13 @@ import picocli.CommandLine.Option;
 
 /** Options that say which port a command uses and what it is cabled to. */
 final class PortOptions {
+  /** Where the server is when both sides are here. */
+  static final String SERVER_ADDRESS = "10.9.0.1";
+
+  private static final List<String> SERVER = List.of(SERVER_ADDRESS + "/24", "fd00:9::1/64");
+  private static final List<String> CLIENT = List.of("10.9.0.2/24", "fd00:9::2/64");
+  private static final long SECOND = 1_000_000_000L;
+
   @Option(
       names = "--device",
       paramLabel = "ADDRESS",
@@ -28,13 +38,14 @@ final class PortOptions {
       paramLabel = "WIRE",
       description =
           "The cable: unix:LOCAL,REMOTE (datagram sockets, as qemu's -netdev dgram),"
-              + " udp:HOST:PORT,HOST:PORT or tap:NAME.")
+              + " udp:HOST:PORT,HOST:PORT or tap:NAME. Without it both sides run here: the server"
+              + " on a simulated card with the addresses 10.9.0.1 and fd00:9::1, the client on"
+              + " another.")
   private String wire = "";
 
   @Option(
       names = "--address",
       paramLabel = "ADDRESS/PREFIX",
-      required = true,
       description = "An address of the port; may be given several times.")
   private List<String> addresses = new ArrayList<>();
 
@@ -78,6 +89,11 @@ final class PortOptions {
       description = "Give up when nothing happens for this long. Default: ${DEFAULT-VALUE}.")
   private int timeout;
 
+  /** Whether both sides are here: no wire leads anywhere else. */
+  boolean isLoopback() {
+    return wire.isEmpty() && DeviceAddress.parse(device) instanceof DeviceAddress.Simulated;
+  }
+
   /** Opens the port. */
   CabledPort open() {
     return switch (DeviceAddress.parse(device)) {
@@ -97,22 +113,127 @@ final class PortOptions {
   }
 
   private CabledPort simulated() {
-    if (wire.isEmpty()) {
-      throw new UserError("--wire is missing: what the port is cabled to");
+    if (addresses.isEmpty()) {
+      throw new UserError("--wire needs --address");
     }
+    List<LocalAddress> own = parse(addresses);
     try {
-      if (!(loss >= 0 && loss <= 90)) {
-        throw new UserError("--loss " + loss + ": 0 to 90");
-      }
-      if (pcap != null) {
-        OutputFile.check("--pcap", pcap);
-      }
-      List<LocalAddress> own = addresses.stream().map(LocalAddress::of).toList();
-      long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong();
-      return CabledPort.open(
-          cable(), own, parseMac(mac), mtu, loss, chosen, pcap, timeout * 1_000_000_000L);
-    } catch (IllegalArgumentException | IOException e) {
+      Ports ports = new Ports(1, cable());
+      return ports.open(0, own, parseMac(mac));
+    } catch (IOException e) {
       throw new UserError(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Opens two ports with one wire. */
+  Pair openPair() {
+    if (!addresses.isEmpty()) {
+      throw new UserError("--address needs --wire");
+    }
+    long own = parseMac(mac);
+    try {
+      Ports ports = new Ports(2, null);
+      CabledPort server = ports.open(0, parse(SERVER), own ^ 1);
+      try {
+        return new Pair(server, ports.open(1, parse(CLIENT), own));
+      } catch (RuntimeException e) {
+        server.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new UserError(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static List<LocalAddress> parse(List<String> texts) {
+    try {
+      return texts.stream().map(LocalAddress::of).toList();
+    } catch (IllegalArgumentException e) {
+      throw new UserError(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /**
+   * Two ports.
+   *
+   * @param server its addresses begin with {@link #SERVER_ADDRESS}
+   */
+  record Pair(CabledPort server, CabledPort client) implements AutoCloseable {
+    @Override
+    public void close() {
+      try {
+        client.close();
+      } finally {
+        server.close();
+      }
+    }
+  }
+
+  /** A simulation that is closed with the last of its ports. */
+  private final class Ports {
+    private final long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong();
+    private final Simulation simulation;
+    private final @Nullable PcapngWriter capture;
+    private int open;
+
+    Ports(int functions, @Nullable Wire cable) throws IOException {
+      Simulation.Builder builder = Simulation.builder().functions(functions).seed(chosen);
+      try {
+        check();
+        builder.lossPercent(loss);
+        capture = pcap == null ? null : PcapngWriter.create(pcap, 2);
+      } catch (IOException | RuntimeException e) {
+        if (cable != null) {
+          cable.close();
+        }
+        throw e;
+      }
+      if (cable != null) {
+        builder.wire(cable);
+      }
+      if (capture != null) {
+        builder.tap(capture);
+      }
+      simulation = builder.build();
+    }
+
+    CabledPort open(int function, List<LocalAddress> own, long macAddress) {
+      open++;
+      try {
+        return CabledPort.open(
+            simulation.function(function),
+            simulation.ethernet(function),
+            new CabledPort.Settings(own, macAddress, mtu, chosen + function, timeout * SECOND),
+            this::release);
+      } catch (RuntimeException e) {
+        release();
+        throw e instanceof IllegalArgumentException
+            ? new UserError(String.valueOf(e.getMessage()))
+            : e;
+      }
+    }
+
+    private void release() {
+      if (--open > 0) {
+        return;
+      }
+      simulation.close();
+      if (capture != null) {
+        try {
+          capture.close();
+        } catch (IOException e) {
+          throw new RdmaException("the capture was not written: " + e.getMessage(), e);
+        }
+      }
+    }
+  }
+
+  private void check() {
+    if (!(loss >= 0 && loss <= 90)) {
+      throw new UserError("--loss " + loss + ": 0 to 90");
+    }
+    if (pcap != null) {
+      OutputFile.check("--pcap", pcap);
     }
   }
 

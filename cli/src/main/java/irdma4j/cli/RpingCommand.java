@@ -75,41 +75,31 @@ final class RpingCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print the result as JSON.")
   private boolean json;
 
-  private int pings;
-
   @Override
   public Integer call() {
-    if (server != peer.isEmpty()) {
-      throw new UserError("give either -s or -c ADDRESS");
+    if (port.isLoopback() ? server : server != peer.isEmpty()) {
+      throw new UserError("give either -s or -c ADDRESS, or neither if there is no --wire");
     }
     if (size < LEAST || size > MOST || count < 1) {
       throw new UserError("-S is %d to %d, -C at least 1".formatted(LEAST, MOST));
     }
-    PrintWriter out = spec.commandLine().getOut();
-    try (CabledPort cable = port.open()) {
-      long start = cable.nanos();
-      if (server) {
-        serve(cable, out);
-      } else {
-        ask(cable, out);
-      }
-      if (json) {
-        out.printf(
-            "{\"command\":\"rping\",\"role\":\"%s\",\"pings\":%d,\"seconds\":%.6f}%n",
-            server ? "server" : "client", pings, (cable.nanos() - start) / 1e9);
-      }
-      return 0;
-    } catch (RdmaException e) {
-      spec.commandLine().getErr().println("rping: " + e.getMessage());
-      return 1;
-    } finally {
-      out.flush();
+    return Roles.play(spec, port, server, this::serve, this::ask);
+  }
+
+  private void report(CabledPort cable, long start, String role, int pings, PrintWriter out) {
+    if (json) {
+      out.printf(
+          "{\"command\":\"rping\",\"role\":\"%s\",\"pings\":%d,\"seconds\":%.6f}%n",
+          role, pings, (cable.nanos() - start) / 1e9);
     }
   }
 
-  private void serve(CabledPort cable, PrintWriter out) {
+  private void serve(CabledPort cable, PrintWriter out, Runnable listening) {
+    long start = cable.nanos();
+    int pings = 0;
     try (Listener listener = cable.manager().listen(PortSpace.TCP, number);
         Channel channel = new Channel(cable, DATA + MOST, 16)) {
+      listening.run();
       CmEvent event = cable.await("a request at port " + listener.port());
       if (!(event instanceof ConnectRequest request)) {
         throw new RdmaException("unexpected: " + event);
@@ -142,6 +132,7 @@ final class RpingCommand implements Callable<Integer> {
       }
       out.println("server DISCONNECT EVENT...");
       cable.linger(LINGER);
+      report(cable, start, "server", pings, out);
     }
   }
 
@@ -154,13 +145,15 @@ final class RpingCommand implements Callable<Integer> {
     return length;
   }
 
-  private void ask(CabledPort cable, PrintWriter out) {
+  private void ask(CabledPort cable, PrintWriter out, Runnable listening) {
+    long start = cable.nanos();
+    String server = peer.isEmpty() ? PortOptions.SERVER_ADDRESS : peer;
     int back = DATA + (size + 63 & ~63);
     try (Channel channel = new Channel(cable, DATA + 2L * MOST, 16)) {
       channel.receive(IN, MESSAGE);
       cable
           .manager()
-          .connect(channel.pair(), Gid.of(peer), number, ConnectionParameters.defaults());
+          .connect(channel.pair(), Gid.of(server), number, ConnectionParameters.defaults());
       Connection connection = Channel.established(cable);
       MemorySegment bytes = channel.bytes();
       for (int ping = 0; ping < count; ping++) {
@@ -170,13 +163,13 @@ final class RpingCommand implements Callable<Integer> {
         if (MemorySegment.mismatch(bytes, DATA, DATA + size, bytes, back, back + size) >= 0) {
           throw new RdmaException("data mismatch in ping " + ping);
         }
-        pings++;
         if (verbose) {
           out.println("ping data: " + text(bytes, size));
         }
       }
       Channel.disconnect(cable, connection);
       out.println("client DISCONNECT EVENT...");
+      report(cable, start, "client", count, out);
     }
   }
 

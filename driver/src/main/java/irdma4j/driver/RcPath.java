@@ -112,6 +112,24 @@ public record RcPath(
         trafficClass);
   }
 
+  /** With other numbers of READs. */
+  public RcPath withReads(int out, int in) {
+    return new RcPath(
+        localGid,
+        remoteGid,
+        remoteMac,
+        remoteQpn,
+        localPsn,
+        remotePsn,
+        mtu,
+        retries,
+        rnrRetries,
+        out,
+        in,
+        hopLimit,
+        trafficClass);
+  }
+
   /** With another traffic class, or type of service. */
   public RcPath withTrafficClass(int value) {
     return new RcPath(

@@ -1,6 +1,7 @@
 package irdma4j.driver.cm;
 
 import irdma4j.driver.DatagramPath;
+import irdma4j.driver.Gid;
 
 /**
  * What happens to listeners, connections and look-ups, in order. A connection that was asked for
@@ -16,7 +17,9 @@ public sealed interface CmEvent
         CmEvent.Disconnected,
         CmEvent.PeerFound,
         CmEvent.PeerRefused,
-        CmEvent.PeerUnreachable {
+        CmEvent.PeerUnreachable,
+        CmEvent.AddressFound,
+        CmEvent.AddressUnknown {
 
   /**
    * Both queue pairs are ready to send.
@@ -62,4 +65,10 @@ public sealed interface CmEvent
 
   /** Nobody answered for a datagram service. */
   record PeerUnreachable(DatagramLookup lookup) implements CmEvent {}
+
+  /** A neighbour has told its MAC address. */
+  record AddressFound(Gid peer, DatagramPath path) implements CmEvent {}
+
+  /** Nobody answered for an address. */
+  record AddressUnknown(Gid peer) implements CmEvent {}
 }

@@ -12,6 +12,7 @@ import irdma4j.uapi.DeviceClock;
 import irdma4j.uapi.EthernetPort;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,6 +59,7 @@ public final class ConnectionManager implements AutoCloseable {
   private final Map<Integer, Connection> connections = new LinkedHashMap<>();
   private final Map<Remote, Connection> byRemote = new HashMap<>();
   private final Map<Integer, DatagramLookup> lookups = new LinkedHashMap<>();
+  private final ArrayList<AddressQuestion> questions = new ArrayList<>();
   private final Map<Remote, Given> given =
       new LinkedHashMap<>() {
         @Override
@@ -161,6 +163,17 @@ public final class ConnectionManager implements AutoCloseable {
     return lookup;
   }
 
+  /**
+   * Asks for the way to a neighbour, for queue pairs whose applications agree without connection
+   * management. An event tells it.
+   *
+   * @throws IllegalArgumentException if the peer is no neighbour by any address
+   */
+  public void resolve(Gid peer) {
+    requireOpen();
+    questions.add(new AddressQuestion(config.toward(peer), peer, ASKED));
+  }
+
   /** Does what is due and takes the next event; null if there is none. */
   public @Nullable CmEvent poll() {
     requireOpen();
@@ -177,6 +190,7 @@ public final class ConnectionManager implements AutoCloseable {
         due(lookup, now);
       }
     }
+    questions.removeIf(question -> isAnswered(question, now));
     return events.poll();
   }
 
@@ -369,6 +383,26 @@ public final class ConnectionManager implements AutoCloseable {
       lookup.deadline = now + CmConfig.nanos(config.responseTimeout());
       services.send(lookup.message, path);
     }
+  }
+
+  /** Asks if it is time to; tells the answer, or that there is none. */
+  private boolean isAnswered(AddressQuestion question, long now) {
+    long mac = neighbours.macOf(question.remote);
+    if (mac >= 0) {
+      DatagramPath path = DatagramPath.of(question.local, question.remote, mac);
+      events.add(new CmEvent.AddressFound(question.remote, path));
+      return true;
+    }
+    if (question.deadline > now) {
+      return false;
+    }
+    if (question.retriesLeft-- == 0) {
+      events.add(new CmEvent.AddressUnknown(question.remote));
+      return true;
+    }
+    neighbours.ask(question.local, question.remote);
+    question.deadline = now + ASK_AGAIN;
+    return false;
   }
 
   // Messages.
