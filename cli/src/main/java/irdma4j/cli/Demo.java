@@ -4,6 +4,8 @@ import irdma4j.driver.Access;
 import irdma4j.driver.DeviceConfig;
 import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.RdmaDevice;
+import irdma4j.driver.RdmaException;
+import irdma4j.driver.StageListener;
 import irdma4j.pble.PbleLevels;
 import irdma4j.simulator.PcapngWriter;
 import irdma4j.simulator.Simulation;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** The main job: two cards from cold to a file moved there and back. */
 final class Demo {
   private static final int PBLE_CHUNK_PAGES = 8;
+  private static final long PAGE = 4096;
   private static final long[] MACS = {0x02_00_00_00_00_0aL, 0x02_00_00_00_00_0bL};
   private static final String[] IPV4 = {"10.9.0.1", "10.9.0.2"};
   private static final String[] IPV6 = {"fd00:9::1", "fd00:9::2"};
@@ -53,7 +56,8 @@ final class Demo {
     try (PcapngWriter writer = PcapngWriter.create(pcap, NAMES.length)) {
       good = run(writer);
     } finally {
-      if (!good && !existed) {
+      // What went over the wire before a fault is worth a look.
+      if (!good && !existed && options.faults().isEmpty()) {
         Files.deleteIfExists(pcap);
       }
     }
@@ -67,7 +71,9 @@ final class Demo {
         options.devices().getFirst() instanceof DeviceAddress.Card
             ? onCards(summary)
             : simulated(writer, summary);
-    summary.print(out);
+    if (summary.isComplete()) {
+      summary.print(out);
+    }
     return equal && summary.balanced();
   }
 
@@ -84,11 +90,44 @@ final class Demo {
         options.wire());
     try (Simulation simulation =
         (options.stepped() ? builder.stepped() : builder.threaded()).build()) {
-      return move(
-          List.of(simulation.function(0), simulation.function(1)),
-          summary,
-          () -> summary.wire(simulation.statistics(0), simulation.statistics(1)),
-          () -> simulation.statistics(0) + " " + simulation.statistics(1));
+      FaultOptions.inject(options.faults(), simulation);
+      try {
+        boolean equal =
+            move(
+                List.of(simulation.function(0), simulation.function(1)),
+                summary,
+                () -> summary.wire(simulation.statistics(0), simulation.statistics(1)),
+                () -> simulation.statistics(0) + " " + simulation.statistics(1));
+        int waiting = simulation.clearFaults(0) + simulation.clearFaults(1);
+        if (waiting != 0) {
+          line("");
+          line("Faults that found no occasion: %d", waiting);
+        }
+        return equal;
+      } catch (RdmaException e) {
+        if (options.faults().isEmpty()) {
+          throw e;
+        }
+        afterFault(simulation, e);
+        return false;
+      }
+    }
+  }
+
+  /** Says how it ended, what memory is left, and whether the cards come up again. */
+  private void afterFault(Simulation simulation, RdmaException failure) {
+    line("");
+    line("Failed: %s", failure.getMessage());
+    for (int i = 0; i < NAMES.length; i++) {
+      PciFunction function = simulation.function(i);
+      line("  DMA memory left in %s: %d bytes", NAMES[i], function.dmaUsage().currentBytes());
+    }
+    for (int i = 0; i < NAMES.length; i++) {
+      simulation.clearFaults(i);
+      simulation.reinsert(i);
+      RdmaDevice.open(simulation.function(i), config(i, options.seed()), StageListener.none())
+          .close();
+      line("  Function %s came up again", NAMES[i]);
     }
   }
 
@@ -115,15 +154,20 @@ final class Demo {
       List<PciFunction> functions, DemoSummary summary, Runnable wire, Supplier<String> state)
       throws IOException {
     SplittableRandom random = new SplittableRandom(options.seed());
-    try (RdmaDevice a = bringUp(0, functions.get(0), random.nextLong());
-        RdmaDevice b = bringUp(1, functions.get(1), random.nextLong());
-        DmaMemory source = a.allocateMemory(options.bytes(), DmaPlacement.SCATTERED);
-        DmaMemory sink = b.allocateMemory(options.bytes(), DmaPlacement.SCATTERED);
-        DmaMemory back = a.allocateMemory(options.bytes(), DmaPlacement.CONTIGUOUS)) {
+    PciFunction first = functions.get(0);
+    PciFunction second = functions.get(1);
+    // The memory outlives the devices, which use it until they are closed.
+    try (DmaMemory source = first.allocateDma(options.bytes(), PAGE, DmaPlacement.SCATTERED);
+        DmaMemory sink = second.allocateDma(options.bytes(), PAGE, DmaPlacement.SCATTERED);
+        DmaMemory back = first.allocateDma(options.bytes(), PAGE, DmaPlacement.CONTIGUOUS);
+        DmaMemory fromA = first.allocateDma(Endpoint.MESSAGE_BYTES, PAGE, DmaPlacement.SCATTERED);
+        DmaMemory fromB = second.allocateDma(Endpoint.MESSAGE_BYTES, PAGE, DmaPlacement.SCATTERED);
+        RdmaDevice a = bringUp(0, first, random.nextLong());
+        RdmaDevice b = bringUp(1, second, random.nextLong())) {
       FileSource.fill(options.file(), source.segment(), options.bytes());
       int psn = 0xffffff;
-      Endpoint left = new Endpoint(NAMES[0], a, IPV4[0], IPV6[0], random.nextInt() & psn);
-      Endpoint right = new Endpoint(NAMES[1], b, IPV4[1], IPV6[1], random.nextInt() & psn);
+      Endpoint left = new Endpoint(NAMES[0], a, fromA, IPV4[0], IPV6[0], random.nextInt() & psn);
+      Endpoint right = new Endpoint(NAMES[1], b, fromB, IPV4[1], IPV6[1], random.nextInt() & psn);
       left.connect(right.address());
       right.connect(left.address());
       MemoryRegion sourceRegion = register(left, source, SOURCE_ADDRESS);
@@ -158,8 +202,6 @@ final class Demo {
           FileSource.sha256(back.segment(), options.bytes()));
       summary.counters(a.usage(), b.usage());
       wire.run();
-      left.closeMessages();
-      right.closeMessages();
       return summary.hashesAgree();
     }
   }
@@ -172,12 +214,14 @@ final class Demo {
   private RdmaDevice bringUp(int side, PciFunction function, long seed) {
     line("");
     line("Function %s (%s)", NAMES[side], function.address());
-    DeviceConfig config =
-        DeviceConfig.defaults()
-            .withMacAddress(MACS[side])
-            .withPbleChunkPages(PBLE_CHUNK_PAGES)
-            .withSeed(seed);
-    return RdmaDevice.open(function, config, this::stage);
+    return RdmaDevice.open(function, config(side, seed), this::stage);
+  }
+
+  private static DeviceConfig config(int side, long seed) {
+    return DeviceConfig.defaults()
+        .withMacAddress(MACS[side])
+        .withPbleChunkPages(PBLE_CHUNK_PAGES)
+        .withSeed(seed);
   }
 
   private void stage(String name, String detail, long nanos) {

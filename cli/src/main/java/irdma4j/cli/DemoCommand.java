@@ -67,6 +67,7 @@ final class DemoCommand implements Callable<Integer> {
   private List<String> devices = List.of();
 
   @Mixin private WireOptions wire = new WireOptions();
+  @Mixin private FaultOptions faults = new FaultOptions();
   @Mixin private CardOptions cards = new CardOptions();
 
   @Override
@@ -86,6 +87,7 @@ final class DemoCommand implements Callable<Integer> {
   private DemoOptions check() throws IOException {
     wire.check();
     List<DeviceAddress> pair = pair();
+    List<FaultSpec> wrong = faults.parse(pair.size());
     Path source = file != null ? file : Path.of(System.getProperty("java.home"), "lib", "modules");
     if (!Files.exists(source)) {
       throw new UserError(source + ": no such file");
@@ -113,7 +115,7 @@ final class DemoCommand implements Callable<Integer> {
       OutputFile.check("--pcap", pcap);
     }
     long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong() >>> 1;
-    return new DemoOptions(source, bytes, pcap, seed != null, chosen, wire, pair, cards);
+    return new DemoOptions(source, bytes, pcap, seed != null, chosen, wire, wrong, pair, cards);
   }
 
   private List<DeviceAddress> pair() {
@@ -134,9 +136,9 @@ final class DemoCommand implements Callable<Integer> {
       throw new UserError(
           "--device %s and %s: two cards, or sim:0 and sim:1".formatted(pair.get(0), pair.get(1)));
     }
-    if (pcap != null || seed != null || wire.isGiven()) {
+    if (pcap != null || seed != null || wire.isGiven() || faults.isGiven()) {
       throw new UserError(
-          "--pcap, --seed and what the wire does are the simulator's, not a card's");
+          "--pcap, --seed, --fault and what the wire does are the simulator's, not a card's");
     }
     return pair;
   }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param stepped run in virtual time on one thread, so that a seed gives the same run again
  * @param seed of everything that is left to chance
  * @param wire what the wire does to frames, checked
+ * @param faults what is to go wrong in simulated functions
  * @param devices the two functions, both simulated or both cards
  * @param cards how cards are opened
  */
@@ -23,5 +24,6 @@ record DemoOptions(
     boolean stepped,
     long seed,
     WireOptions wire,
+    List<FaultSpec> faults,
     List<DeviceAddress> devices,
     CardOptions cards) {}

@@ -113,6 +113,11 @@ final class DemoSummary {
     rows.add(new Row(what, Long.toString(a), Long.toString(b)));
   }
 
+  /** Whether the file was moved to the end. */
+  boolean isComplete() {
+    return after[0] != null;
+  }
+
   /** Whether no DMA memory is left. */
   boolean balanced() {
     return after[0].currentBytes() == 0 && after[1].currentBytes() == 0;

@@ -1,6 +1,7 @@
 package irdma4j.cli;
 
 import irdma4j.driver.Access;
+import irdma4j.driver.AsyncEvent;
 import irdma4j.driver.Completion;
 import irdma4j.driver.CompletionQueue;
 import irdma4j.driver.Gid;
@@ -13,7 +14,8 @@ import irdma4j.driver.RdmaDevice;
 import irdma4j.driver.RdmaException;
 import irdma4j.pble.PbleLevels;
 import irdma4j.uapi.DmaMemory;
-import irdma4j.uapi.DmaPlacement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -22,9 +24,13 @@ import java.util.function.Consumer;
  */
 final class Endpoint {
   private static final int DEPTH = 64;
-  private static final int CONTROL_PAGES = 4;
+
+  /** Bytes of memory that a side needs for messages. */
+  static final long MESSAGE_BYTES = 4 * 4096L;
+
   private static final int MESSAGE = 64;
   private static final int RECEIVES = 32;
+  private static final long EVENT_NANOS = 1_000_000;
   private static final long MESSAGE_ADDRESS = 0x1_0000_0000L;
 
   private final String name;
@@ -39,19 +45,26 @@ final class Endpoint {
   private final DmaMemory messages;
   private final MemoryRegion messageRegion;
   private final Completion completion = new Completion();
+  private final List<AsyncEvent> events = new ArrayList<>();
 
-  Endpoint(String name, RdmaDevice device, String ipv4, String ipv6, int psn) {
+  /**
+   * A side that is not connected yet, with all its receives posted.
+   *
+   * @param messages memory of {@link #MESSAGE_BYTES} for messages, which must outlive the device
+   */
+  Endpoint(String name, RdmaDevice device, DmaMemory messages, String ipv4, String ipv6, int psn) {
     this.name = name;
     this.device = device;
     this.ipv4 = Gid.of(ipv4);
     this.ipv6 = Gid.of(ipv6);
     this.psn = psn;
+    device.onAsyncEvent(events::add);
     domain = device.allocateProtectionDomain();
     queue = device.createCompletionQueue(4 * DEPTH);
     QueuePairConfig config = QueuePairConfig.of(queue).withRequests(DEPTH, DEPTH);
     control = domain.createQueuePair(config);
     data = domain.createQueuePair(config);
-    messages = device.allocateMemory(CONTROL_PAGES * 4096L, DmaPlacement.SCATTERED);
+    this.messages = messages;
     messageRegion =
         domain.registerMemory(
             messages, 0, messages.size(), MESSAGE_ADDRESS, PbleLevels.ANY, Access.LOCAL_WRITE);
@@ -98,11 +111,6 @@ final class Endpoint {
     return messageRegion;
   }
 
-  void closeMessages() {
-    messageRegion.close();
-    messages.close();
-  }
-
   /** Sends a message of four numbers. */
   void send(Message message) {
     long offset = (long) RECEIVES * MESSAGE;
@@ -138,13 +146,18 @@ final class Endpoint {
    * Handles all completions there are.
    *
    * @return how many there were
-   * @throws RdmaException if one of them failed
+   * @throws RdmaException if one of them failed, or an asynchronous event told of a failure
    */
   int poll(Consumer<Completion> handler) {
+    if (!events.isEmpty()) {
+      throw new RdmaException(name + ": " + events);
+    }
     int count = 0;
     while (queue.poll(completion)) {
       if (!completion.isSuccess()) {
-        throw new RdmaException(name + ": " + completion);
+        awaitEvent(EVENT_NANOS);
+        throw new RdmaException(
+            "%s: %s%s".formatted(name, completion, events.isEmpty() ? "" : " after " + events));
       }
       handler.accept(completion);
       count++;

@@ -31,6 +31,7 @@ final class PortOptions {
       defaultValue = "sim:0")
   private String device = "sim:0";
 
+  @Mixin private FaultOptions faults = new FaultOptions();
   @Mixin private CardOptions cards = new CardOptions();
 
   @Option(
@@ -178,8 +179,10 @@ final class PortOptions {
 
     Ports(int functions, @Nullable Wire cable) throws IOException {
       Simulation.Builder builder = Simulation.builder().functions(functions).seed(chosen);
+      List<FaultSpec> wrong;
       try {
         check();
+        wrong = faults.parse(functions);
         builder.lossPercent(loss);
         capture = pcap == null ? null : PcapngWriter.create(pcap, 2);
       } catch (IOException | RuntimeException e) {
@@ -195,6 +198,7 @@ final class PortOptions {
         builder.tap(capture);
       }
       simulation = builder.build();
+      FaultOptions.inject(wrong, simulation);
     }
 
     CabledPort open(int function, List<LocalAddress> own, long macAddress) {

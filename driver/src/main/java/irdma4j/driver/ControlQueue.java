@@ -279,15 +279,15 @@ final class ControlQueue {
     }
     int critical = bar.read32(Registers.GLPE_CRITERR.offset());
     if (critical != 0 && critical != Firmware.Q1_RESOURCE_CHECK) {
-      return "it has stopped with critical error 0x%08x".formatted(critical);
+      return "the device has stopped with critical error 0x%08x".formatted(critical);
     }
     if (status == 0 && up) {
-      return "it was reset and knows of no control queue pair";
+      return "the device was reset and knows of no control queue pair";
     }
     if (Registers.CCQPSTATUS_CCQP_ERR.isSet(status)) {
-      return "it has stopped the control queue pair" + errorCodes();
+      return "the device has stopped the control queue pair" + errorCodes();
     }
-    return Firmware.isReady(bar) ? null : "its processors do not run";
+    return Firmware.isReady(bar) ? null : "the device's processors do not run";
   }
 
   /** How a function's segments are told to the device through this queue. */
