@@ -281,8 +281,7 @@ public final class GuestChecks {
       VfioInterrupts line =
           new VfioInterrupts(calls, connection.device(), Linux.VFIO_PCI_INTX_IRQ_INDEX());
       require(line.count() == 1, line.count());
-      VfioBar bar =
-          new VfioBar(calls, connection.device(), Region.read(calls, connection.device(), 0));
+      VfioBar bar = new VfioBar(calls, connection.device(), Region.read(connection.device(), 0));
       line.enable(1);
       for (int i = 1; i <= 3; i++) {
         bar.write32(RAISE, 1);

@@ -1,5 +1,6 @@
 package irdma4j.uapi.vfio;
 
+import irdma4j.uapi.SystemCallException;
 import irdma4j.uapi.linux.Linux;
 import irdma4j.uapi.linux.iommu_ioas_alloc;
 import irdma4j.uapi.linux.iommu_ioas_iova_ranges;
@@ -22,13 +23,14 @@ import java.util.List;
  */
 final class CdevConnection implements Connection {
   private static final String IOMMUFD = "/dev/iommu";
-  private static final int RANGES = 64;
+  private static final int USUAL_RANGES = 16;
 
   private final SystemCalls calls;
-  private final Deque<Integer> open = new ArrayDeque<>();
+  private final Deque<Runnable> open = new ArrayDeque<>();
   private final int iommu;
-  private final int device;
+  private final DeviceFile device;
   private final List<IovaRange> ranges;
+  private long pageBytes = 1;
   private int addressSpace = -1;
 
   /**
@@ -41,20 +43,23 @@ final class CdevConnection implements Connection {
     this.calls = calls;
     try (Arena arena = Arena.ofConfined()) {
       iommu = keep(calls.open(IOMMUFD));
-      device = keep(calls.open(path));
+      device = keep(new DeviceFile(calls, calls.open(path)));
       MemorySegment bind = vfio_device_bind_iommufd.allocate(arena);
       vfio_device_bind_iommufd.argsz(bind, (int) bind.byteSize());
       vfio_device_bind_iommufd.iommufd(bind, iommu);
-      calls.ioctl("VFIO_DEVICE_BIND_IOMMUFD", device, Linux.VFIO_DEVICE_BIND_IOMMUFD(), bind);
+      device.ioctl(
+          "VFIO_DEVICE_BIND_IOMMUFD(" + path + ")", Linux.VFIO_DEVICE_BIND_IOMMUFD(), bind);
       MemorySegment space = iommu_ioas_alloc.allocate(arena);
       iommu_ioas_alloc.size(space, (int) space.byteSize());
-      calls.ioctl("IOMMU_IOAS_ALLOC", iommu, Linux.IOMMU_IOAS_ALLOC(), space);
+      calls.ioctl("IOMMU_IOAS_ALLOC()", iommu, Linux.IOMMU_IOAS_ALLOC(), space);
       addressSpace = iommu_ioas_alloc.out_ioas_id(space);
       MemorySegment attach = vfio_device_attach_iommufd_pt.allocate(arena);
       vfio_device_attach_iommufd_pt.argsz(attach, (int) attach.byteSize());
       vfio_device_attach_iommufd_pt.pt_id(attach, addressSpace);
-      calls.ioctl(
-          "VFIO_DEVICE_ATTACH_IOMMUFD_PT", device, Linux.VFIO_DEVICE_ATTACH_IOMMUFD_PT(), attach);
+      device.ioctl(
+          "VFIO_DEVICE_ATTACH_IOMMUFD_PT(" + path + ")",
+          Linux.VFIO_DEVICE_ATTACH_IOMMUFD_PT(),
+          attach);
       // Only with the device in it does the address space know what it may hold.
       ranges = readRanges(arena);
     } catch (RuntimeException e) {
@@ -64,21 +69,30 @@ final class CdevConnection implements Connection {
   }
 
   private int keep(int fd) {
-    open.push(fd);
+    open.push(() -> calls.close(fd));
     return fd;
   }
 
+  private DeviceFile keep(DeviceFile file) {
+    open.push(file::close);
+    return file;
+  }
+
   private List<IovaRange> readRanges(Arena arena) {
-    MemorySegment found = arena.allocate(iommu_iova_range.layout(), RANGES);
     MemorySegment ask = iommu_ioas_iova_ranges.allocate(arena);
-    iommu_ioas_iova_ranges.size(ask, (int) ask.byteSize());
-    iommu_ioas_iova_ranges.ioas_id(ask, addressSpace);
-    iommu_ioas_iova_ranges.num_iovas(ask, RANGES);
-    iommu_ioas_iova_ranges.allowed_iovas(ask, found.address());
-    calls.ioctl("IOMMU_IOAS_IOVA_RANGES", iommu, Linux.IOMMU_IOAS_IOVA_RANGES(), ask);
+    MemorySegment found;
+    try {
+      found = askRanges(arena, ask, USUAL_RANGES);
+    } catch (SystemCallException e) {
+      if (e.errno() != Linux.EMSGSIZE()) {
+        throw e;
+      }
+      // The kernel has said how many there are.
+      found = askRanges(arena, ask, iommu_ioas_iova_ranges.num_iovas(ask));
+    }
+    pageBytes = Math.max(1, iommu_ioas_iova_ranges.out_iova_alignment(ask));
     List<IovaRange> all = new ArrayList<>();
-    int count = Math.min(RANGES, iommu_ioas_iova_ranges.num_iovas(ask));
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < iommu_ioas_iova_ranges.num_iovas(ask); i++) {
       MemorySegment range =
           found.asSlice(i * iommu_iova_range.layout().byteSize(), iommu_iova_range.layout());
       all.add(new IovaRange(iommu_iova_range.start(range), iommu_iova_range.last(range)));
@@ -86,8 +100,22 @@ final class CdevConnection implements Connection {
     return all;
   }
 
+  private MemorySegment askRanges(Arena arena, MemorySegment ask, int room) {
+    MemorySegment found = arena.allocate(iommu_iova_range.layout(), room);
+    iommu_ioas_iova_ranges.size(ask, (int) ask.byteSize());
+    iommu_ioas_iova_ranges.ioas_id(ask, addressSpace);
+    iommu_ioas_iova_ranges.num_iovas(ask, room);
+    iommu_ioas_iova_ranges.allowed_iovas(ask, found.address());
+    calls.ioctl(
+        "IOMMU_IOAS_IOVA_RANGES(room for %d)".formatted(room),
+        iommu,
+        Linux.IOMMU_IOAS_IOVA_RANGES(),
+        ask);
+    return found;
+  }
+
   @Override
-  public int device() {
+  public DeviceFile device() {
     return device;
   }
 
@@ -99,6 +127,11 @@ final class CdevConnection implements Connection {
   @Override
   public List<IovaRange> ranges() {
     return ranges;
+  }
+
+  @Override
+  public long pageBytes() {
+    return pageBytes;
   }
 
   @Override
@@ -148,7 +181,7 @@ final class CdevConnection implements Connection {
   public void close() {
     // Closing the device detaches it; the address space goes with iommufd's descriptor.
     while (!open.isEmpty()) {
-      calls.close(open.pop());
+      open.pop().run();
     }
   }
 }

@@ -5,8 +5,8 @@ import java.util.List;
 
 /** A device that VFIO has given us, and the IOMMU in front of it. Not thread-safe. */
 interface Connection extends AutoCloseable {
-  /** Descriptor of the device. */
-  int device();
+  /** The device. */
+  DeviceFile device();
 
   /** Descriptor of the device's group, or -1 without one. */
   int group();
@@ -18,6 +18,9 @@ interface Connection extends AutoCloseable {
    * Mappings that the IOMMU still has room for; {@link Long#MAX_VALUE} if the kernel does not say.
    */
   long mappingsLeft();
+
+  /** Bytes of the smallest page that the IOMMU maps; a power of two. */
+  long pageBytes();
 
   /** Lets the device reach memory at IOVAs. */
   void map(MemorySegment memory, long iova);

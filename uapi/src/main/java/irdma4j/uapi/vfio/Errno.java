@@ -6,6 +6,7 @@ import java.util.Map;
 
 /** Names of errors, and what to do about those that a user can do something about. */
 final class Errno {
+  private static final String KERNEL_LOG = "the kernel's log (dmesg) may say why";
   private static final Map<Integer, String> NAMES =
       Map.ofEntries(
           Map.entry(Linux.EPERM(), "EPERM"),
@@ -28,6 +29,7 @@ final class Errno {
           Map.entry(Linux.ENOSPC(), "ENOSPC"),
           Map.entry(Linux.ENOSYS(), "ENOSYS"),
           Map.entry(Linux.EOVERFLOW(), "EOVERFLOW"),
+          Map.entry(Linux.EMSGSIZE(), "EMSGSIZE"),
           Map.entry(Linux.EOPNOTSUPP(), "EOPNOTSUPP"));
 
   private Errno() {}
@@ -57,13 +59,23 @@ final class Errno {
     if (errno == Linux.ENOENT() && call.contains("/dev/vfio")) {
       return "load the module vfio-pci and bind the device to it (irdma bind does it)";
     }
-    if (errno == Linux.EBUSY() && call.contains("/dev/vfio")) {
+    if (errno == Linux.ENOENT() && call.contains("/dev/iommu")) {
+      return "this kernel has no iommufd: open the device by its group (access GROUP)";
+    }
+    if (errno == Linux.EBUSY() && isOpening(call)) {
       return "another process has the device open";
     }
     if (errno == Linux.EMFILE()) {
       return "too many open files: see ulimit -n";
     }
-    return "";
+    if (errno == Linux.ENOTTY()) {
+      return "this kernel, or this device, does not have it";
+    }
+    return KERNEL_LOG;
+  }
+
+  private static boolean isOpening(String call) {
+    return call.contains("/dev/") || call.contains("SET_CONTAINER") || call.contains("DEVICE_FD");
   }
 
   private static String mapping(int errno) {
@@ -72,6 +84,6 @@ final class Errno {
     }
     return errno == Linux.ENOSPC()
         ? "the IOMMU has no room for another mapping: use fewer and larger ones"
-        : "";
+        : KERNEL_LOG;
   }
 }

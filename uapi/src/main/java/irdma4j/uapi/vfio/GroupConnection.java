@@ -25,11 +25,12 @@ final class GroupConnection implements Connection {
   private static final String CONTAINER = "/dev/vfio/vfio";
 
   private final SystemCalls calls;
-  private final Deque<Integer> open = new ArrayDeque<>();
+  private final Deque<Runnable> open = new ArrayDeque<>();
   private final int container;
   private final int groupFd;
-  private final int device;
+  private final DeviceFile device;
   private final List<IovaRange> ranges;
+  private final long pageBytes;
 
   /**
    * Opens a device.
@@ -55,17 +56,24 @@ final class GroupConnection implements Connection {
       requireViable(arena, groupFd, group);
       MemorySegment containerFd = arena.allocateFrom(Linux.C_INT, container);
       calls.ioctl(
-          "VFIO_GROUP_SET_CONTAINER", groupFd, Linux.VFIO_GROUP_SET_CONTAINER(), containerFd);
+          "VFIO_GROUP_SET_CONTAINER(group " + group + ")",
+          groupFd,
+          Linux.VFIO_GROUP_SET_CONTAINER(),
+          containerFd);
       // Before this, the container has no IOMMU that could be asked anything.
       calls.ioctl("VFIO_SET_IOMMU", container, Linux.VFIO_SET_IOMMU(), type);
       device =
           keep(
-              calls.ioctl(
-                  "VFIO_GROUP_GET_DEVICE_FD",
-                  groupFd,
-                  Linux.VFIO_GROUP_GET_DEVICE_FD(),
-                  arena.allocateFrom(bdf)));
-      ranges = readRanges(info(arena));
+              new DeviceFile(
+                  calls,
+                  calls.ioctl(
+                      "VFIO_GROUP_GET_DEVICE_FD(" + bdf + ")",
+                      groupFd,
+                      Linux.VFIO_GROUP_GET_DEVICE_FD(),
+                      arena.allocateFrom(bdf))));
+      MemorySegment info = info(arena);
+      ranges = readRanges(info);
+      pageBytes = smallestPage(info);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -73,14 +81,29 @@ final class GroupConnection implements Connection {
   }
 
   private int keep(int fd) {
-    open.push(fd);
+    open.push(() -> calls.close(fd));
     return fd;
+  }
+
+  private DeviceFile keep(DeviceFile file) {
+    open.push(file::close);
+    return file;
+  }
+
+  private static long smallestPage(MemorySegment info) {
+    boolean said = (vfio_iommu_type1_info.flags(info) & Linux.VFIO_IOMMU_INFO_PGSIZES()) != 0;
+    long sizes = said ? vfio_iommu_type1_info.iova_pgsizes(info) : 0;
+    return sizes == 0 ? 1 : Long.lowestOneBit(sizes);
   }
 
   private void requireViable(Arena arena, int descriptor, int group) {
     MemorySegment status = vfio_group_status.allocate(arena);
     vfio_group_status.argsz(status, (int) status.byteSize());
-    calls.ioctl("VFIO_GROUP_GET_STATUS", descriptor, Linux.VFIO_GROUP_GET_STATUS(), status);
+    calls.ioctl(
+        "VFIO_GROUP_GET_STATUS(group " + group + ")",
+        descriptor,
+        Linux.VFIO_GROUP_GET_STATUS(),
+        status);
     if ((vfio_group_status.flags(status) & Linux.VFIO_GROUP_FLAGS_VIABLE()) == 0) {
       throw new PciException(
           "IOMMU group %d has a device that is still in the hands of a kernel driver: bind all of it"
@@ -93,14 +116,14 @@ final class GroupConnection implements Connection {
   private MemorySegment info(Arena arena) {
     MemorySegment small = vfio_iommu_type1_info.allocate(arena);
     vfio_iommu_type1_info.argsz(small, (int) small.byteSize());
-    calls.ioctl("VFIO_IOMMU_GET_INFO", container, Linux.VFIO_IOMMU_GET_INFO(), small);
+    calls.ioctl("VFIO_IOMMU_GET_INFO()", container, Linux.VFIO_IOMMU_GET_INFO(), small);
     int bytes = vfio_iommu_type1_info.argsz(small);
     if (bytes <= small.byteSize()) {
       return small;
     }
     MemorySegment whole = arena.allocate(bytes, Long.BYTES);
     vfio_iommu_type1_info.argsz(whole, bytes);
-    calls.ioctl("VFIO_IOMMU_GET_INFO", container, Linux.VFIO_IOMMU_GET_INFO(), whole);
+    calls.ioctl("VFIO_IOMMU_GET_INFO()", container, Linux.VFIO_IOMMU_GET_INFO(), whole);
     return whole;
   }
 
@@ -130,7 +153,7 @@ final class GroupConnection implements Connection {
   }
 
   @Override
-  public int device() {
+  public DeviceFile device() {
     return device;
   }
 
@@ -142,6 +165,11 @@ final class GroupConnection implements Connection {
   @Override
   public List<IovaRange> ranges() {
     return ranges;
+  }
+
+  @Override
+  public long pageBytes() {
+    return pageBytes;
   }
 
   @Override
@@ -191,7 +219,7 @@ final class GroupConnection implements Connection {
   public void close() {
     // The device first, then its group, then the container with the mappings.
     while (!open.isEmpty()) {
-      calls.close(open.pop());
+      open.pop().run();
     }
   }
 }

@@ -15,36 +15,31 @@ final class HotReset {
 
   private HotReset() {}
 
+  /** Source: VFIO_PCI_HOT_RESET_FLAG_DEV_ID and VFIO_PCI_DEVID_NOT_OWNED, Linux 6.6 vfio.h. */
+  private static final int BY_DEVICE = 1;
+
+  private static final int NOT_OWNED = -1;
+
   /**
    * Resets.
    *
-   * @throws PciException if functions of other groups would be reset, too, or the kernel refuses
+   * @throws PciException if functions that are not ours would be reset, too, or the kernel refuses
    */
-  static void run(SystemCalls calls, Connection connection, SysfsDevice sysfs) {
+  static void run(Connection connection, SysfsDevice sysfs) {
     long header = vfio_pci_hot_reset_info.layout().byteSize();
     long each = vfio_pci_dependent_device.layout().byteSize();
+    DeviceFile device = connection.device();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = arena.allocate(header + MOST * each, Integer.BYTES);
       vfio_pci_hot_reset_info.argsz(info, (int) info.byteSize());
-      calls.ioctl(
-          "VFIO_DEVICE_GET_PCI_HOT_RESET_INFO",
-          connection.device(),
+      device.ioctl(
+          "VFIO_DEVICE_GET_PCI_HOT_RESET_INFO(" + sysfs + ")",
           Linux.VFIO_DEVICE_GET_PCI_HOT_RESET_INFO(),
           info);
-      int count = vfio_pci_hot_reset_info.count(info);
-      for (int i = 0; i < count && connection.group() >= 0; i++) {
-        MemorySegment other = info.asSlice(header + i * each, vfio_pci_dependent_device.layout());
-        int group = vfio_pci_dependent_device.group_id(other);
-        if (group != sysfs.group()) {
-          throw new PciException(
-              "%s can't be reset alone: function %02x:%02x.%d of IOMMU group %d would be reset with it"
-                  .formatted(
-                      sysfs,
-                      vfio_pci_dependent_device.bus(other) & 0xff,
-                      (vfio_pci_dependent_device.devfn(other) & 0xff) >> 3,
-                      vfio_pci_dependent_device.devfn(other) & 7,
-                      group));
-        }
+      boolean byDevice = (vfio_pci_hot_reset_info.flags(info) & BY_DEVICE) != 0;
+      for (int i = 0; i < vfio_pci_hot_reset_info.count(info); i++) {
+        requireOurs(
+            info.asSlice(header + i * each, vfio_pci_dependent_device.layout()), byDevice, sysfs);
       }
       // With iommufd the kernel knows which devices are ours, so no groups are named.
       int groups = connection.group() < 0 ? 0 : 1;
@@ -55,11 +50,26 @@ final class HotReset {
       if (groups != 0) {
         reset.set(Linux.C_INT, size, connection.group());
       }
-      calls.ioctl(
-          "VFIO_DEVICE_PCI_HOT_RESET",
-          connection.device(),
-          Linux.VFIO_DEVICE_PCI_HOT_RESET(),
-          reset);
+      device.ioctl(
+          "VFIO_DEVICE_PCI_HOT_RESET(" + sysfs + ")", Linux.VFIO_DEVICE_PCI_HOT_RESET(), reset);
     }
+  }
+
+  /** What says whose a function is: its group, or with iommufd the number that it has there. */
+  private static void requireOurs(MemorySegment other, boolean byDevice, SysfsDevice sysfs) {
+    int owner = vfio_pci_dependent_device.group_id(other);
+    if (byDevice ? owner != NOT_OWNED : owner == sysfs.group()) {
+      return;
+    }
+    int place = vfio_pci_dependent_device.devfn(other) & 0xff;
+    throw new PciException(
+        "%s can't be reset alone: function %04x:%02x:%02x.%d%s would be reset with it"
+            .formatted(
+                sysfs,
+                vfio_pci_dependent_device.segment(other) & 0xffff,
+                vfio_pci_dependent_device.bus(other) & 0xff,
+                place >> 3,
+                place & 7,
+                byDevice ? ", which is not ours," : " of IOMMU group " + owner));
   }
 }

@@ -170,7 +170,7 @@ final class LinuxCalls implements SystemCalls {
   @Override
   public int eventfd() {
     int flags = Linux.EFD_NONBLOCK() | Linux.EFD_CLOEXEC();
-    return (int) call("eventfd", (arena, state) -> (int) EVENTFD.invokeExact(state, 0, flags));
+    return (int) call("eventfd()", (arena, state) -> (int) EVENTFD.invokeExact(state, 0, flags));
   }
 
   @Override
@@ -188,7 +188,15 @@ final class LinuxCalls implements SystemCalls {
       if (errno == Linux.EAGAIN() || errno == Linux.EINTR()) {
         return 0;
       }
-      throw Errno.refused("read(eventfd)", errno);
+      throw Errno.refused("read(eventfd %d)".formatted(fd), errno);
+    }
+  }
+
+  @Override
+  public void signalEvent(int fd) {
+    try (Arena arena = Arena.ofConfined()) {
+      // One that is full is signalled already.
+      Linux.write(fd, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
     }
   }
 
@@ -198,7 +206,7 @@ final class LinuxCalls implements SystemCalls {
     long millis = Math.ceilDiv(timeoutNanos, NANOS_PER_MILLI);
     int timeout = (int) Math.min(Integer.MAX_VALUE, millis);
     return call(
-            "poll(eventfd)",
+            "poll(eventfd %d)".formatted(fd),
             (arena, state) -> {
               MemorySegment one = pollfd.allocate(arena);
               pollfd.fd(one, fd);

@@ -22,24 +22,23 @@ record Region(int index, long size, long offset, List<Area> areas) {
   record Area(long offset, long size) {}
 
   /** Asks the kernel. */
-  static Region read(SystemCalls calls, int device, int index) {
+  static Region read(DeviceFile device, int index) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment info = ask(calls, device, index, arena.allocate(vfio_region_info.layout()));
+      MemorySegment info = ask(device, index, arena.allocate(vfio_region_info.layout()));
       int bytes = vfio_region_info.argsz(info);
       if (bytes > info.byteSize()) {
-        info = ask(calls, device, index, arena.allocate(bytes, Long.BYTES));
+        info = ask(device, index, arena.allocate(bytes, Long.BYTES));
       }
       long size = vfio_region_info.size(info);
       return new Region(index, size, vfio_region_info.offset(info), areas(info, size));
     }
   }
 
-  private static MemorySegment ask(SystemCalls calls, int device, int index, MemorySegment info) {
+  private static MemorySegment ask(DeviceFile device, int index, MemorySegment info) {
     vfio_region_info.argsz(info, (int) info.byteSize());
     vfio_region_info.index(info, index);
-    calls.ioctl(
+    device.ioctl(
         "VFIO_DEVICE_GET_REGION_INFO(%d)".formatted(index),
-        device,
         Linux.VFIO_DEVICE_GET_REGION_INFO(),
         info);
     return info;

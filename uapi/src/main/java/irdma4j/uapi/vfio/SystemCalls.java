@@ -55,6 +55,9 @@ interface SystemCalls {
    */
   long readEvent(int fd);
 
+  /** Signals an eventfd, as a device's interrupt does; never fails. */
+  void signalEvent(int fd);
+
   /**
    * Waits until an eventfd is signalled.
    *

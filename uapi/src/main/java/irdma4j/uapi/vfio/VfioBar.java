@@ -30,8 +30,7 @@ final class VfioBar implements Bar {
   private static final boolean STRONG_STORES =
       System.getProperty("os.arch").equals("amd64") || System.getProperty("os.arch").equals("x86");
 
-  private final SystemCalls calls;
-  private final int device;
+  private final DeviceFile device;
   private final Region region;
   private final Arena arena = Arena.ofShared();
 
@@ -47,18 +46,16 @@ final class VfioBar implements Bar {
    *
    * @throws irdma4j.uapi.SystemCallException if the kernel refuses; nothing stays mapped then
    */
-  VfioBar(SystemCalls calls, int device, Region region) {
-    this.calls = calls;
+  VfioBar(SystemCalls calls, DeviceFile device, Region region) {
     this.device = device;
     this.region = region;
     try {
       for (Region.Area area : region.areas()) {
         MemorySegment mapping =
-            calls.mmap(
+            device.mmap(
                 area.size(),
                 Linux.PROT_READ() | Linux.PROT_WRITE(),
                 Linux.MAP_SHARED(),
-                device,
                 region.offset() + area.offset());
         // After close() an access is an exception and not a fault of the process.
         parts.add(new Part(area.offset(), mapping.reinterpret(arena, calls::munmap)));
@@ -192,7 +189,7 @@ final class VfioBar implements Bar {
   private long readBySystemCall(long offset, int bytes) {
     try (Arena confined = Arena.ofConfined()) {
       MemorySegment buffer = confined.allocate(bytes, bytes);
-      calls.pread(device, buffer, region.offset() + offset);
+      device.pread(buffer, region.offset() + offset);
       return bytes == Integer.BYTES
           ? Integer.toUnsignedLong((int) INT.get(buffer, 0L))
           : (long) LONG.get(buffer, 0L);
@@ -207,7 +204,7 @@ final class VfioBar implements Bar {
       } else {
         LONG.set(buffer, 0L, value);
       }
-      calls.pwrite(device, buffer, region.offset() + offset);
+      device.pwrite(buffer, region.offset() + offset);
     }
   }
 

@@ -13,12 +13,10 @@ final class VfioConfigSpace implements ConfigSpace {
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final SystemCalls calls;
-  private final int device;
+  private final DeviceFile device;
   private final Region region;
 
-  VfioConfigSpace(SystemCalls calls, int device, Region region) {
-    this.calls = calls;
+  VfioConfigSpace(DeviceFile device, Region region) {
     this.device = device;
     this.region = region;
   }
@@ -38,7 +36,7 @@ final class VfioConfigSpace implements ConfigSpace {
   private MemorySegment read(Arena arena, int offset, int bytes) {
     long at = position(offset, bytes);
     MemorySegment buffer = arena.allocate(bytes, bytes);
-    calls.pread(device, buffer, at);
+    device.pread(buffer, at);
     return buffer;
   }
 
@@ -69,7 +67,7 @@ final class VfioConfigSpace implements ConfigSpace {
       long at = position(offset, Short.BYTES);
       MemorySegment buffer = arena.allocate(SHORT);
       buffer.set(SHORT, 0, (short) value);
-      calls.pwrite(device, buffer, at);
+      device.pwrite(buffer, at);
     }
   }
 
@@ -79,7 +77,7 @@ final class VfioConfigSpace implements ConfigSpace {
       long at = position(offset, Integer.BYTES);
       MemorySegment buffer = arena.allocate(INT);
       buffer.set(INT, 0, value);
-      calls.pwrite(device, buffer, at);
+      device.pwrite(buffer, at);
     }
   }
 }

@@ -46,7 +46,7 @@ final class VfioDma {
       throw new IllegalArgumentException(bytes + " bytes aligned to " + alignment);
     }
     boolean huge = pages != VfioOptions.PageSize.SMALL && bytes >= pages.bytes();
-    long page = huge ? pages.bytes() : PAGE;
+    long page = Math.max(huge ? pages.bytes() : PAGE, connection.pageBytes());
     if (bytes > Long.MAX_VALUE - page) {
       throw new PciException("no memory of " + bytes + " bytes");
     }

@@ -42,7 +42,7 @@ public final class VfioFunction implements PciFunction {
   private final VfioDma dma;
   private final Map<Integer, VfioBar> bars = new TreeMap<>();
   private final DeviceClock clock = new MachineClock();
-  private boolean closed;
+  private volatile boolean closed;
 
   private static final class MachineClock implements DeviceClock {
     @Override
@@ -127,11 +127,10 @@ public final class VfioFunction implements PciFunction {
     this.calls = calls;
     this.sysfs = sysfs;
     this.connection = connection;
-    int device = connection.device();
+    DeviceFile device = connection.device();
     this.hasReset = (flags() & Linux.VFIO_DEVICE_FLAGS_RESET()) != 0;
     this.config =
-        new VfioConfigSpace(
-            calls, device, Region.read(calls, device, Linux.VFIO_PCI_CONFIG_REGION_INDEX()));
+        new VfioConfigSpace(device, Region.read(device, Linux.VFIO_PCI_CONFIG_REGION_INDEX()));
     this.interrupts = new VfioInterrupts(calls, device);
     this.dma = new VfioDma(calls, connection, options.pageSize());
   }
@@ -140,7 +139,9 @@ public final class VfioFunction implements PciFunction {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = vfio_device_info.allocate(arena);
       vfio_device_info.argsz(info, (int) info.byteSize());
-      calls.ioctl("VFIO_DEVICE_GET_INFO", connection.device(), Linux.VFIO_DEVICE_GET_INFO(), info);
+      connection
+          .device()
+          .ioctl("VFIO_DEVICE_GET_INFO(" + sysfs + ")", Linux.VFIO_DEVICE_GET_INFO(), info);
       return vfio_device_info.flags(info);
     }
   }
@@ -165,8 +166,7 @@ public final class VfioFunction implements PciFunction {
     if (known != null) {
       return known;
     }
-    Region region =
-        Region.read(calls, connection.device(), Linux.VFIO_PCI_BAR0_REGION_INDEX() + index);
+    Region region = Region.read(connection.device(), Linux.VFIO_PCI_BAR0_REGION_INDEX() + index);
     if (region.size() == 0) {
       throw new IllegalArgumentException(sysfs + " has no BAR " + index);
     }
@@ -225,7 +225,7 @@ public final class VfioFunction implements PciFunction {
   public void reset() {
     requireOpen();
     if (hasReset) {
-      calls.ioctl("VFIO_DEVICE_RESET", connection.device(), Linux.VFIO_DEVICE_RESET(), 0);
+      connection.device().ioctl("VFIO_DEVICE_RESET", Linux.VFIO_DEVICE_RESET(), 0);
     } else {
       hotReset();
     }
@@ -234,11 +234,11 @@ public final class VfioFunction implements PciFunction {
   /** Resets its bus or slot. */
   void hotReset() {
     requireOpen();
-    HotReset.run(calls, connection, sysfs);
+    HotReset.run(connection, sysfs);
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     if (closed) {
       return;
     }

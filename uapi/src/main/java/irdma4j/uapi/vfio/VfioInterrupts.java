@@ -7,24 +7,30 @@ import irdma4j.uapi.linux.vfio_irq_info;
 import irdma4j.uapi.linux.vfio_irq_set;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Interrupts of a VFIO device, each an eventfd that the kernel signals: MSI-X if the device has it,
  * otherwise MSI, otherwise INTx, which is unmasked again when its interrupt is taken.
  *
- * <p>Not thread-safe, but {@link #await} may run on one thread for each vector.
+ * <p>For one thread at a time, but {@link #await} and {@link #poll} may run on others, one for each
+ * vector. A thread that waits when they are disabled wakes and is told that nothing fired.
  */
 final class VfioInterrupts implements Interrupts {
   private record Kind(int index, int count) {}
 
   private final SystemCalls calls;
-  private final int device;
+  private final DeviceFile device;
   private final Kind kind;
-  private int[] eventfds = new int[0];
-  private long[] fired = new long[0];
+  private volatile Enabled enabled;
 
-  VfioInterrupts(SystemCalls calls, int device) {
+  /** The kernel did not do what {@link #disable} asked of it. */
+  private boolean stuck;
+
+  /** The vectors that are enabled, with what each has counted. */
+  private record Enabled(EventFiles files, AtomicLongArray fired) {}
+
+  VfioInterrupts(SystemCalls calls, DeviceFile device) {
     this(
         calls,
         device,
@@ -34,10 +40,15 @@ final class VfioInterrupts implements Interrupts {
   }
 
   /** The first of some kinds that the device has. */
-  VfioInterrupts(SystemCalls calls, int device, int... kinds) {
+  VfioInterrupts(SystemCalls calls, DeviceFile device, int... kinds) {
     this.calls = calls;
     this.device = device;
     this.kind = first(kinds);
+    this.enabled = none();
+  }
+
+  private Enabled none() {
+    return new Enabled(new EventFiles(calls, 0), new AtomicLongArray(0));
   }
 
   private Kind first(int... kinds) {
@@ -55,11 +66,8 @@ final class VfioInterrupts implements Interrupts {
       MemorySegment info = vfio_irq_info.allocate(arena);
       vfio_irq_info.argsz(info, (int) info.byteSize());
       vfio_irq_info.index(info, index);
-      calls.ioctl(
-          "VFIO_DEVICE_GET_IRQ_INFO(%d)".formatted(index),
-          device,
-          Linux.VFIO_DEVICE_GET_IRQ_INFO(),
-          info);
+      device.ioctl(
+          "VFIO_DEVICE_GET_IRQ_INFO(%d)".formatted(index), Linux.VFIO_DEVICE_GET_IRQ_INFO(), info);
       boolean byEventfd = (vfio_irq_info.flags(info) & Linux.VFIO_IRQ_INFO_EVENTFD()) != 0;
       return byEventfd ? vfio_irq_info.count(info) : 0;
     }
@@ -76,36 +84,38 @@ final class VfioInterrupts implements Interrupts {
       throw new IllegalArgumentException(
           vectors + " interrupt vectors: the device has " + kind.count());
     }
-    if (eventfds.length != 0) {
+    if (enabled.files().count() != 0) {
       throw new IllegalStateException("interrupts are enabled");
     }
-    int[] made = new int[vectors];
-    int count = 0;
+    if (stuck) {
+      turnOff();
+    }
+    EventFiles files = new EventFiles(calls, vectors);
     try {
-      while (count < vectors) {
-        made[count] = calls.eventfd();
-        count++;
-      }
-      trigger(made);
+      trigger(files.descriptors());
     } catch (RuntimeException e) {
-      for (int i = 0; i < count; i++) {
-        calls.close(made[i]);
-      }
+      files.close();
       throw e;
     }
-    eventfds = made;
-    fired = new long[vectors];
+    enabled = new Enabled(files, new AtomicLongArray(vectors));
   }
 
-  private void trigger(int[] descriptors) {
-    set(
-        "enable",
-        Linux.VFIO_IRQ_SET_DATA_EVENTFD() | Linux.VFIO_IRQ_SET_ACTION_TRIGGER(),
-        descriptors.length,
-        descriptors);
+  private void trigger(int... descriptors) {
+    int got =
+        set(
+            "enable",
+            Linux.VFIO_IRQ_SET_DATA_EVENTFD() | Linux.VFIO_IRQ_SET_ACTION_TRIGGER(),
+            descriptors.length,
+            descriptors);
+    // The kernel then enables none. Source: vfio_msi_enable in Linux vfio_pci_intrs.c.
+    if (got > 0) {
+      throw new PciException(
+          "the machine has only %d of %d interrupt vectors left for the device: ask for fewer"
+              .formatted(got, descriptors.length));
+    }
   }
 
-  private void set(String what, int flags, int count, int... data) {
+  private int set(String what, int flags, int count, int... data) {
     long header = vfio_irq_set.layout().byteSize();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment set =
@@ -118,9 +128,8 @@ final class VfioInterrupts implements Interrupts {
       for (int i = 0; i < data.length; i++) {
         set.set(Linux.C_INT, header + (long) i * Integer.BYTES, data[i]);
       }
-      calls.ioctl(
+      return device.ioctl(
           "VFIO_DEVICE_SET_IRQS(%s, %d vectors)".formatted(what, count),
-          device,
           Linux.VFIO_DEVICE_SET_IRQS(),
           set);
     }
@@ -128,34 +137,52 @@ final class VfioInterrupts implements Interrupts {
 
   @Override
   public void disable() {
-    if (eventfds.length == 0) {
+    Enabled gone = enabled;
+    if (gone.files().count() == 0 && !stuck) {
       return;
     }
-    int[] gone = eventfds;
-    eventfds = new int[0];
-    fired = new long[0];
+    enabled = none();
+    // First, because a thread that takes an interrupt may tell the kernel that it has.
+    gone.files().stop();
     try {
-      set("disable", Linux.VFIO_IRQ_SET_DATA_NONE() | Linux.VFIO_IRQ_SET_ACTION_TRIGGER(), 0);
+      turnOff();
     } finally {
-      Arrays.stream(gone).forEach(calls::close);
+      gone.files().close();
     }
   }
 
-  private int eventfd(int vector) {
-    if (vector < 0 || vector >= eventfds.length) {
+  private void turnOff() {
+    stuck = true;
+    set("disable", Linux.VFIO_IRQ_SET_DATA_NONE() | Linux.VFIO_IRQ_SET_ACTION_TRIGGER(), 0);
+    stuck = false;
+  }
+
+  private Enabled enabled(int vector) {
+    Enabled now = enabled;
+    int count = now.files().count();
+    if (vector < 0 || vector >= count) {
       throw new IllegalArgumentException(
-          "interrupt vector " + vector + ": " + eventfds.length + " are enabled");
+          "interrupt vector " + vector + ": " + count + " are enabled");
     }
-    return eventfds[vector];
+    return now;
   }
 
   @Override
   public boolean poll(int vector) {
-    long count = calls.readEvent(eventfd(vector));
-    if (count == 0) {
+    return poll(enabled(vector), vector);
+  }
+
+  private boolean poll(Enabled of, int vector) {
+    return of.files().use(vector, false, file -> take(of, vector, file));
+  }
+
+  private boolean take(Enabled of, int vector, int file) {
+    long count = calls.readEvent(file);
+    // What stopping signals to wake a thread is no interrupt.
+    if (count == 0 || of.files().isStopped()) {
       return false;
     }
-    fired[vector] += count;
+    of.fired().addAndGet(vector, count);
     if (kind.index() == Linux.VFIO_PCI_INTX_IRQ_INDEX()) {
       // The kernel has masked it, so that a line that stays up does not stop the machine.
       set("unmask", Linux.VFIO_IRQ_SET_DATA_NONE() | Linux.VFIO_IRQ_SET_ACTION_UNMASK(), 1);
@@ -165,24 +192,23 @@ final class VfioInterrupts implements Interrupts {
 
   @Override
   public boolean await(int vector, long timeoutNanos) {
-    if (poll(vector)) {
+    Enabled now = enabled(vector);
+    if (poll(now, vector)) {
       return true;
     }
-    if (timeoutNanos <= 0 || !calls.awaitEvent(eventfd(vector), timeoutNanos)) {
-      return false;
-    }
-    return poll(vector);
+    return timeoutNanos > 0
+        && now.files().use(vector, false, file -> calls.awaitEvent(file, timeoutNanos))
+        && poll(now, vector);
   }
 
   @Override
   public long fired(int vector) {
-    eventfd(vector);
-    return fired[vector];
+    return enabled(vector).fired().get(vector);
   }
 
   /** Signals a vector as the device would: a way to try what waits for it. */
   void trigger(int vector) {
-    eventfd(vector);
+    enabled(vector);
     if (vector != 0) {
       throw new PciException("only vector 0 can be tried");
     }
