@@ -9,6 +9,7 @@ module irdma4j.cli {
   requires irdma4j.simulator;
   requires irdma4j.hmc;
   requires irdma4j.hwregs;
+  requires jdk.jfr;
 
   opens irdma4j.cli to
       info.picocli;

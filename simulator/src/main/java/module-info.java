@@ -3,6 +3,7 @@ module irdma4j.simulator {
   requires static transitive org.jspecify;
   requires transitive irdma4j.uapi;
   requires transitive irdma4j.hwregs;
+  requires jdk.jfr;
 
   exports irdma4j.simulator;
 }

@@ -1,6 +1,6 @@
 package irdma4j.cli;
 
-import irdma4j.hwregs.Field;
+import irdma4j.hwregs.Decoded;
 import irdma4j.hwregs.Layout;
 import irdma4j.hwregs.Layouts;
 import irdma4j.hwregs.LittleEndian;
@@ -16,7 +16,6 @@ import java.io.PrintWriter;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
@@ -135,19 +134,7 @@ final class DecodeCommand implements Callable<Integer> {
     MemorySegment memory = MemorySegment.ofArray(new long[(bytes.length + 7) / 8]);
     MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, 0, bytes.length);
     Layout layout = layout(kind, memory, bytes.length);
-    FieldTable table = new FieldTable(layout.name(), layout.meaning());
-    for (Field field : layout.fields()) {
-      table.add(field, 0, LittleEndian.getLong(memory, field.offset()));
-    }
-    if (bytes.length > layout.size() && !layout.equals(SqWqe.INLINE)) {
-      for (int at = layout.size(); at < bytes.length; at += 16) {
-        for (Field field :
-            List.of(SqWqe.FRAG_TO, SqWqe.FRAG_STAG, SqWqe.FRAG_LEN, SqWqe.FRAG_VALID)) {
-          table.add(field, at, LittleEndian.getLong(memory, at + field.offset()));
-        }
-      }
-    }
-    return table;
+    return new FieldTable(Decoded.of(layout, memory, bytes.length));
   }
 
   private static byte[] bytes(String kind, String text) {
@@ -243,14 +230,6 @@ final class DecodeCommand implements Callable<Integer> {
       throw new UserError(
           "decode %s: expected a value of 32 bits in hex, got '%s'".formatted(kind, text.strip()));
     }
-    FieldTable table = new FieldTable(kind.toUpperCase(Locale.ROOT), register.meaning());
-    List<Field> fields =
-        register.fields().isEmpty()
-            ? List.of(Field.bits("VALUE", 0, 31, 0, "The whole register"))
-            : register.fields();
-    for (Field field : fields) {
-      table.add(field, 0, value);
-    }
-    return table;
+    return new FieldTable(Decoded.of(register, kind.toUpperCase(Locale.ROOT), (int) value));
   }
 }

@@ -88,8 +88,9 @@ final class Demo {
         options.stepped() ? "in virtual time" : "on a thread of their own",
         options.seed(),
         options.wire());
-    try (Simulation simulation =
-        (options.stepped() ? builder.stepped() : builder.threaded()).build()) {
+    try (Watching watching = new Watching(options.watch(), out);
+        Simulation simulation =
+            watching.build(options.stepped() ? builder.stepped() : builder.threaded())) {
       FaultOptions.inject(options.faults(), simulation);
       try {
         boolean equal =

@@ -70,6 +70,8 @@ final class DemoCommand implements Callable<Integer> {
   @Mixin private FaultOptions faults = new FaultOptions();
   @Mixin private CardOptions cards = new CardOptions();
 
+  @Mixin private WatchOptions watch = new WatchOptions();
+
   @Override
   public Integer call() throws IOException {
     DemoOptions options = check();
@@ -88,6 +90,7 @@ final class DemoCommand implements Callable<Integer> {
     wire.check();
     List<DeviceAddress> pair = pair();
     List<FaultSpec> wrong = faults.parse(pair.size());
+    watch.check();
     Path source = file != null ? file : Path.of(System.getProperty("java.home"), "lib", "modules");
     if (!Files.exists(source)) {
       throw new UserError(source + ": no such file");
@@ -115,7 +118,8 @@ final class DemoCommand implements Callable<Integer> {
       OutputFile.check("--pcap", pcap);
     }
     long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong() >>> 1;
-    return new DemoOptions(source, bytes, pcap, seed != null, chosen, wire, wrong, pair, cards);
+    return new DemoOptions(
+        source, bytes, pcap, seed != null, chosen, wire, wrong, pair, cards, watch);
   }
 
   private List<DeviceAddress> pair() {
@@ -136,9 +140,10 @@ final class DemoCommand implements Callable<Integer> {
       throw new UserError(
           "--device %s and %s: two cards, or sim:0 and sim:1".formatted(pair.get(0), pair.get(1)));
     }
-    if (pcap != null || seed != null || wire.isGiven() || faults.isGiven()) {
+    if (pcap != null || seed != null || wire.isGiven() || faults.isGiven() || watch.isGiven()) {
       throw new UserError(
-          "--pcap, --seed, --fault and what the wire does are the simulator's, not a card's");
+          "--pcap, --seed, --fault, --trace, --jfr and what the wire does are the simulator's, not a"
+              + " card's");
     }
     return pair;
   }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param faults what is to go wrong in simulated functions
  * @param devices the two functions, both simulated or both cards
  * @param cards how cards are opened
+ * @param watch how simulated devices are watched, checked
  */
 record DemoOptions(
     Path file,
@@ -26,4 +27,5 @@ record DemoOptions(
     WireOptions wire,
     List<FaultSpec> faults,
     List<DeviceAddress> devices,
-    CardOptions cards) {}
+    CardOptions cards,
+    WatchOptions watch) {}

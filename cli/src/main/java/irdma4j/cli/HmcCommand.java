@@ -112,6 +112,8 @@ final class HmcCommand implements Callable<Integer> {
       description = "Write the picture to this file too.")
   private @Nullable Path svg;
 
+  @Mixin private WatchOptions watch = new WatchOptions();
+
   @Override
   public Integer call() throws IOException {
     CardProfile offered = card();
@@ -123,6 +125,7 @@ final class HmcCommand implements Callable<Integer> {
     if (svg != null) {
       OutputFile.check("--svg", svg);
     }
+    watch.check();
     PrintWriter out = spec.commandLine().getOut();
     switch (DeviceAddress.parse(device)) {
       case DeviceAddress.Card real -> {
@@ -130,13 +133,18 @@ final class HmcCommand implements Callable<Integer> {
           throw new UserError(
               "--segments and --limit are the simulator's; " + real + " has its own");
         }
+        if (watch.isGiven()) {
+          throw new UserError("--trace and --jfr watch the simulator; " + real + " is none");
+        }
         try (PciFunction function = cards.open(real)) {
           show(function, config, wanted, real.toString(), "", out);
         }
       }
       case DeviceAddress.Simulated(int number) when number == 0 -> {
-        try (Simulation simulation =
-            Simulation.builder().functions(1).seed(1).stepped().profile(offered).build()) {
+        try (Watching watching = new Watching(watch, out);
+            Simulation simulation =
+                watching.build(
+                    Simulation.builder().functions(1).seed(1).stepped().profile(offered))) {
           show(
               simulation.function(0),
               config,

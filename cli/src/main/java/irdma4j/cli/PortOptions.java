@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Options that say which port a command uses and what it is cabled to. */
 final class PortOptions {
@@ -95,6 +97,11 @@ final class PortOptions {
     return wire.isEmpty() && DeviceAddress.parse(device) instanceof DeviceAddress.Simulated;
   }
 
+  @Mixin private WatchOptions watch = new WatchOptions();
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command = CommandSpec.create();
+
   /** Opens the port. */
   CabledPort open() {
     return switch (DeviceAddress.parse(device)) {
@@ -175,6 +182,7 @@ final class PortOptions {
     private final long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong();
     private final Simulation simulation;
     private final @Nullable PcapngWriter capture;
+    private final Watching watching;
     private int open;
 
     Ports(int functions, @Nullable Wire cable) throws IOException {
@@ -184,6 +192,7 @@ final class PortOptions {
         check();
         wrong = faults.parse(functions);
         builder.lossPercent(loss);
+        watching = new Watching(watch, command.commandLine().getOut());
         capture = pcap == null ? null : PcapngWriter.create(pcap, 2);
       } catch (IOException | RuntimeException e) {
         if (cable != null) {
@@ -197,7 +206,7 @@ final class PortOptions {
       if (capture != null) {
         builder.tap(capture);
       }
-      simulation = builder.build();
+      simulation = watching.build(builder);
       FaultOptions.inject(wrong, simulation);
     }
 
@@ -221,13 +230,13 @@ final class PortOptions {
       if (--open > 0) {
         return;
       }
-      simulation.close();
-      if (capture != null) {
-        try {
+      try (watching) {
+        simulation.close();
+        if (capture != null) {
           capture.close();
-        } catch (IOException e) {
-          throw new RdmaException("the capture was not written: " + e.getMessage(), e);
         }
+      } catch (IOException e) {
+        throw new RdmaException("the capture was not written: " + e.getMessage(), e);
       }
     }
   }
@@ -239,6 +248,7 @@ final class PortOptions {
     if (pcap != null) {
       OutputFile.check("--pcap", pcap);
     }
+    watch.check();
   }
 
   private static long parseMac(String text) {

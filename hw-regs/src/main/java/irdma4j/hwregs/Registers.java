@@ -315,4 +315,22 @@ public final class Registers {
     }
     return null;
   }
+
+  /**
+   * What is at an offset of BAR 0: a register's name, with its index if it is one of an array, a
+   * place in a push page, or {@code unknown}.
+   */
+  public static String nameOf(int offset) {
+    Register register = at(offset);
+    if (register != null) {
+      return register.count() == 1
+          ? register.name()
+          : register.name() + "[" + (offset - register.offset()) / register.stride() + "]";
+    }
+    if (offset >= PUSH_AREA) {
+      return "push page %d, 0x%x"
+          .formatted((offset - PUSH_AREA) / PUSH_PAGE_BYTES, offset & (PUSH_PAGE_BYTES - 1));
+    }
+    return "unknown 0x%x".formatted(offset);
+  }
 }

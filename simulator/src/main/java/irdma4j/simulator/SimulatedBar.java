@@ -5,6 +5,7 @@ import irdma4j.simulator.device.Device;
 import irdma4j.simulator.device.Mailbox;
 import irdma4j.simulator.device.Presence;
 import irdma4j.simulator.device.RegisterFile;
+import irdma4j.simulator.watch.Watch;
 import irdma4j.uapi.Bar;
 
 /**
@@ -17,6 +18,7 @@ final class SimulatedBar implements Bar {
   private final Device device;
   private final RegisterFile registers;
   private final Mailbox mailbox;
+  private final Watch watch;
 
   SimulatedBar(Engine engine, SimulatedFunction function, Device device) {
     this.engine = engine;
@@ -24,6 +26,7 @@ final class SimulatedBar implements Bar {
     this.device = device;
     this.registers = device.registers();
     this.mailbox = device.mailbox();
+    this.watch = device.watch();
   }
 
   @Override
@@ -40,7 +43,9 @@ final class SimulatedBar implements Bar {
   public int read32(long offset) {
     check(offset, 4);
     engine.drain(mailbox);
-    return value((int) offset);
+    int value = value((int) offset);
+    watch.registerRead((int) offset, value);
+    return value;
   }
 
   @Override
@@ -53,7 +58,11 @@ final class SimulatedBar implements Bar {
   public long read64(long offset) {
     check(offset, 8);
     engine.drain(mailbox);
-    return Integer.toUnsignedLong(value((int) offset)) | (long) value((int) offset + 4) << 32;
+    int low = value((int) offset);
+    int high = value((int) offset + 4);
+    watch.registerRead((int) offset, low);
+    watch.registerRead((int) offset + 4, high);
+    return Integer.toUnsignedLong(low) | (long) high << 32;
   }
 
   @Override

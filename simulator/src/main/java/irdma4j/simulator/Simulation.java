@@ -4,6 +4,7 @@ import irdma4j.simulator.device.Device;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.device.QueueEngine;
 import irdma4j.simulator.transport.RoceEngine;
+import irdma4j.simulator.watch.Watch;
 import irdma4j.simulator.wire.Link;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.uapi.EthernetPort;
@@ -55,7 +56,7 @@ public final class Simulation implements AutoCloseable {
               builder.profile,
               mac,
               builder.seed * 31 + i,
-              new Port(link, i, time),
+              new Port(link, i, time, new Watch(i, builder.watcher, time::now, time)),
               builder.queueEngine);
       devices[i] = functions[i].device();
     }
@@ -77,6 +78,15 @@ public final class Simulation implements AutoCloseable {
   /** Starts a description: two functions, threaded, 100 Gb/s, no loss. */
   public static Builder builder() {
     return new Builder();
+  }
+
+  /**
+   * The names of the events that the functions report to Java Flight Recorder, such as {@code
+   * irdma4j.RegisterWrite}. All are off until a recording enables them; a {@link Builder#watch
+   * watcher} is told independently of that.
+   */
+  public static List<String> flightEvents() {
+    return Watch.flightEvents();
   }
 
   /** How many functions there are. */
@@ -171,13 +181,18 @@ public final class Simulation implements AutoCloseable {
   private static final class EngineTime {
     @Nullable Engine engine;
     SimulatedEthernet[] ethernet = new SimulatedEthernet[0];
+
+    long now() {
+      Engine running = engine;
+      return running == null ? 0 : running.now();
+    }
   }
 
-  private record Port(Link link, int number, EngineTime time) implements Device.Environment {
+  private record Port(Link link, int number, EngineTime time, Watch watch)
+      implements Device.Environment {
     @Override
     public long now() {
-      Engine engine = time.engine;
-      return engine == null ? 0 : engine.now();
+      return time.now();
     }
 
     @Override
@@ -219,6 +234,7 @@ public final class Simulation implements AutoCloseable {
     private LinkFaults faults = LinkFaults.NONE;
     private int gigabits = 100;
     private @Nullable FrameTap tap;
+    private @Nullable DeviceWatcher watcher;
     private final List<Wire> wires = new ArrayList<>();
     private CardProfile profile = CardProfile.e810();
     private Function<DeviceServices, QueueEngine> queueEngine = RoceEngine::new;
@@ -303,6 +319,12 @@ public final class Simulation implements AutoCloseable {
     /** Sees every frame. */
     public Builder tap(FrameTap frameTap) {
       tap = Objects.requireNonNull(frameTap);
+      return this;
+    }
+
+    /** Is told of everything that the functions see and do. */
+    public Builder watch(DeviceWatcher deviceWatcher) {
+      watcher = watcher == null ? deviceWatcher : watcher.and(deviceWatcher);
       return this;
     }
 

@@ -141,6 +141,19 @@ final class CompletionQueue {
     }
     used += slots;
     produced += slots;
+    device
+        .watch()
+        .completion(
+            id,
+            at,
+            word0,
+            word8,
+            word16,
+            header | Cqe.VALID.encode(polarity),
+            extended,
+            extendedWord0,
+            extendedWord16,
+            extendedHeader);
     return written
         && device.writeHostWord(at, word0)
         && device.writeHostWord(at + 8, word8)

@@ -6,6 +6,7 @@ import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CqpCommand;
 import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.CqpWqe;
+import irdma4j.simulator.DeviceEvent;
 import irdma4j.simulator.Fault;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -168,6 +169,7 @@ final class ControlQueue {
       stop(ControlStatus.DMA_FAULT);
       return true;
     }
+    device.watch().wqe(DeviceEvent.Ring.CONTROL, 0, index, false, wqe, CqpWqe.SIZE);
     if ((CqpWqe.VALID.get(wqe, 0) != 0) != polarity) {
       stop(ControlStatus.BAD_PARAMETER);
       return true;
@@ -199,6 +201,7 @@ final class ControlQueue {
   }
 
   private void complete(int index, boolean failed, int major, int minor, int returnValue) {
+    device.watch().controlDone(index, (int) CqpWqe.OPCODE.get(wqe, 0), major, minor, returnValue);
     CompletionQueue ccq = device.controlCompletions();
     if (failed) {
       setErrorCodes(major, minor);

@@ -16,6 +16,7 @@ import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.CardProfile;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Occasion;
+import irdma4j.simulator.watch.Watch;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -57,6 +58,7 @@ public final class Device implements DeviceServices {
   };
 
   private final long burnedInMac;
+  private final Watch watch;
   private final Environment environment;
   private final Iommu iommu;
   private final DeviceCounters counters;
@@ -82,6 +84,11 @@ public final class Device implements DeviceServices {
   public interface Environment {
     /** The engine's time in nanoseconds. */
     long now();
+
+    /** Where the device's doings can be watched. */
+    default Watch watch() {
+      return Watch.NONE;
+    }
 
     /** Puts a frame of this device on the wire; its bytes are copied. */
     void transmit(MemorySegment frame, int bytes);
@@ -127,7 +134,9 @@ public final class Device implements DeviceServices {
     this.burnedInMac = mac;
     this.mac = mac;
     this.environment = environment;
+    this.watch = environment.watch();
     this.iommu = iommu;
+    iommu.watch(watch);
     this.counters = counters;
     this.interrupts =
         new InterruptController(
@@ -136,9 +145,10 @@ public final class Device implements DeviceServices {
             profile.vectors(),
             interruptMessage,
             environment::now,
-            this::faultAt);
-    this.hmc = new HmcWalk(new DescriptorReads(iommu, this::faultAt), profile);
-    this.stags = new StagTable(this, hmc, iommu);
+            this::faultAt,
+            watch);
+    this.hmc = new HmcWalk(new DescriptorReads(iommu, this::faultAt), profile, watch);
+    this.stags = new StagTable(this, hmc, iommu, watch);
     this.operations = new ControlOperations(this, hmc, stags, profile);
     this.control = new ControlQueue(this, operations);
     this.eventQueues = new EventRing.@Nullable Completion[profile.maxCeqs()];
@@ -338,6 +348,7 @@ public final class Device implements DeviceServices {
     }
     counters.framesReceived++;
     counters.bytesReceived += bytes;
+    watch.frameReceived(frame, bytes);
     if (RoceFrame.isRoce(frame, bytes)) {
       queues.receive(frame, bytes);
     } else {
@@ -346,6 +357,7 @@ public final class Device implements DeviceServices {
   }
 
   private void written(int offset, int value) {
+    watch.registerWrite(offset, value);
     if (offset == WQEALLOC) {
       if (faultAt(Occasion.SEND_DOORBELL) instanceof Fault.LoseDoorbell) {
         return;
@@ -548,6 +560,7 @@ public final class Device implements DeviceServices {
       queue.outstanding++;
       cq.unacknowledged++;
       counters.completionEvents++;
+      watch.completionEvent(queue.id, cq.id);
       interrupts.cause(Registers.GLINT_CEQCTL.offset(queue.id));
     }
   }
@@ -582,6 +595,7 @@ public final class Device implements DeviceServices {
     }
     if (queue.outstanding >= queue.ring.entries) {
       queue.lost = true;
+      watch.asyncEvent(qpOrCqId, aeCode, aeSource, wqeIndex, completionContext, false);
       return;
     }
     long at = queue.ring.next(this);
@@ -598,6 +612,7 @@ public final class Device implements DeviceServices {
       queue.ring.advance();
       queue.outstanding++;
       counters.asyncEvents++;
+      watch.asyncEvent(qpOrCqId, aeCode, aeSource, wqeIndex, completionContext, true);
       interrupts.cause(Registers.PFINT_AEQCTL.offset());
     }
   }
@@ -687,6 +702,7 @@ public final class Device implements DeviceServices {
     faultAt(Occasion.FRAME_SENT);
     counters.framesSent++;
     counters.bytesSent += bytes;
+    watch.frameSent(frame, bytes);
     environment.transmit(frame, bytes);
   }
 
@@ -703,6 +719,11 @@ public final class Device implements DeviceServices {
   @Override
   public void requestTimer(long atNanos) {
     timerAt = Math.min(timerAt, atNanos);
+  }
+
+  @Override
+  public Watch watch() {
+    return watch;
   }
 
   @Override

@@ -2,6 +2,7 @@ package irdma4j.simulator.device;
 
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.cqp.ManageAddressHandle;
+import irdma4j.simulator.watch.Watch;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -183,6 +184,11 @@ public interface DeviceServices {
    */
   default TrafficCounts traffic(int instance) {
     return new TrafficCounts();
+  }
+
+  /** Where what happens can be watched. */
+  default Watch watch() {
+    return Watch.NONE;
   }
 
   /** The function's counters. */

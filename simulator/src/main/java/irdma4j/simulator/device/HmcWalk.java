@@ -5,6 +5,7 @@ import irdma4j.hwregs.PageDescriptorEntry;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.SegmentDescriptor;
 import irdma4j.simulator.CardProfile;
+import irdma4j.simulator.watch.Watch;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,7 @@ public final class HmcWalk {
   private static final long UNKNOWN = -1;
 
   private final HostWords host;
+  private final Watch watch;
   private final long[] segments;
   private final long[] @Nullable [] pages;
   private final int[] objectBytes = new int[IDS];
@@ -51,13 +53,18 @@ public final class HmcWalk {
    * @param segments how many segment descriptors the function has
    */
   public HmcWalk(HostWords host, int segments) {
+    this(host, segments, Watch.NONE);
+  }
+
+  private HmcWalk(HostWords host, int segments, Watch watch) {
     this.host = host;
+    this.watch = watch;
     this.segments = new long[segments];
     this.pages = new long[segments][];
   }
 
-  HmcWalk(HostWords host, CardProfile profile) {
-    this(host, profile.maxSegments());
+  HmcWalk(HostWords host, CardProfile profile, Watch watch) {
+    this(host, profile.maxSegments(), watch);
     for (HmcObject object : HmcObject.values()) {
       objectBytes[object.id()] = profile.objectBytes(object);
     }
@@ -147,6 +154,12 @@ public final class HmcWalk {
 
   /** The IOVA behind an FPM address, or {@link #FAULT}. */
   public long translate(long address) {
+    long iova = walk(address);
+    watch.object(address, iova);
+    return iova;
+  }
+
+  private long walk(long address) {
     long segment = address >>> SEGMENT_BITS;
     if (segment >= segments.length) {
       return fault();

@@ -3,6 +3,7 @@ package irdma4j.simulator.device;
 import irdma4j.hwregs.Registers;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Occasion;
+import irdma4j.simulator.watch.Watch;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
@@ -34,6 +35,7 @@ final class InterruptController {
   private final IntConsumer message;
   private final LongSupplier clock;
   private final FaultPoint faults;
+  private final Watch watch;
   private final boolean[] kept;
   private final long[] notBefore;
   private final long[] lastMessage;
@@ -46,12 +48,14 @@ final class InterruptController {
       int vectors,
       IntConsumer message,
       LongSupplier clock,
-      FaultPoint faults) {
+      FaultPoint faults,
+      Watch watch) {
     this.registers = registers;
     this.counters = counters;
     this.message = message;
     this.clock = clock;
     this.faults = faults;
+    this.watch = watch;
     this.kept = new boolean[vectors];
     this.notBefore = new long[vectors];
     this.lastMessage = new long[vectors];
@@ -117,12 +121,16 @@ final class InterruptController {
     if (fault instanceof Fault.DropInterrupt) {
       return;
     }
-    counters.interrupts++;
-    message.accept(vector);
+    message(vector);
     if (fault instanceof Fault.DoubleInterrupt) {
-      counters.interrupts++;
-      message.accept(vector);
+      message(vector);
     }
+  }
+
+  private void message(int vector) {
+    counters.interrupts++;
+    watch.interrupt(vector);
+    message.accept(vector);
   }
 
   private void fire(int vector) {

@@ -1,6 +1,7 @@
 package irdma4j.simulator.device;
 
 import irdma4j.hwregs.LittleEndian;
+import irdma4j.simulator.watch.Watch;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,7 @@ public final class Iommu implements HostWords {
 
   private final @Nullable Leaf[] leaves = new @Nullable Leaf[PAGES >>> LEAF_BITS];
   private final DeviceCounters counters;
+  private Watch watch = Watch.NONE;
   private volatile boolean busMaster;
   private long faultAddress;
   private boolean faultWasWrite;
@@ -36,6 +38,11 @@ public final class Iommu implements HostWords {
   /** An IOMMU with nothing mapped. */
   public Iommu(DeviceCounters counters) {
     this.counters = counters;
+  }
+
+  /** Says where accesses can be watched, before there are any. */
+  void watch(Watch places) {
+    watch = places;
   }
 
   /** Lets the device reach memory at all, or forbids it. */
@@ -105,6 +112,7 @@ public final class Iommu implements HostWords {
    * @return false if a page is not mapped; the target is then undefined
    */
   public boolean read(long iova, MemorySegment target, long targetOffset, long bytes) {
+    watch.hostRead(iova, bytes);
     long at = iova;
     long to = targetOffset;
     long left = bytes;
@@ -131,6 +139,7 @@ public final class Iommu implements HostWords {
    * @return false if a page is not mapped; nothing was written from that page on
    */
   public boolean write(long iova, MemorySegment source, long sourceOffset, long bytes) {
+    watch.hostWrite(iova, bytes);
     long at = iova;
     long from = sourceOffset;
     long left = bytes;
@@ -153,6 +162,7 @@ public final class Iommu implements HostWords {
 
   @Override
   public long readWord(long iova) {
+    watch.hostRead(iova, Long.BYTES);
     Leaf leaf = leafOf(iova);
     int index = (int) (iova >>> 12) & (LEAF - 1);
     MemorySegment memory = leaf == null ? null : leaf.memory[index];
@@ -165,6 +175,7 @@ public final class Iommu implements HostWords {
 
   /** Writes an aligned 64-bit word with release order; false after a fault. */
   public boolean writeWord(long iova, long value) {
+    watch.hostWrite(iova, Long.BYTES);
     Leaf leaf = leafOf(iova);
     int index = (int) (iova >>> 12) & (LEAF - 1);
     MemorySegment memory = leaf == null ? null : leaf.memory[index];
@@ -184,6 +195,7 @@ public final class Iommu implements HostWords {
     counters.dmaFaults++;
     faultAddress = iova;
     faultWasWrite = write;
+    watch.hostRefused(iova, write);
     return false;
   }
 

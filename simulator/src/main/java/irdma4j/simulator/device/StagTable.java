@@ -5,6 +5,7 @@ import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.PbleEntry;
 import irdma4j.hwregs.SqWqe;
+import irdma4j.simulator.watch.Watch;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -41,14 +42,16 @@ final class StagTable {
   private final Device device;
   private final HmcWalk hmc;
   private final Iommu iommu;
+  private final Watch watch;
   private @Nullable Stag[][] chunks = new Stag[0][];
   private long pblesRead;
   private long translationHits;
 
-  StagTable(Device device, HmcWalk hmc, Iommu iommu) {
+  StagTable(Device device, HmcWalk hmc, Iommu iommu, Watch watch) {
     this.device = device;
     this.hmc = hmc;
     this.iommu = iommu;
+    this.watch = watch;
   }
 
   /** PBLEs fetched from host memory. */
@@ -160,6 +163,7 @@ final class StagTable {
     while (left > 0) {
       long n = Math.min(left, room(entry, position));
       long iova = translate(entry, position);
+      watch.region(stag, address + bytes - left, n, iova);
       if (iova == HmcWalk.FAULT || !iommu.read(iova, target, to, n)) {
         return false;
       }
@@ -182,6 +186,7 @@ final class StagTable {
     while (left > 0) {
       long n = Math.min(left, room(entry, position));
       long iova = translate(entry, position);
+      watch.region(stag, address + bytes - left, n, iova);
       if (iova == HmcWalk.FAULT || !iommu.write(iova, source, from, n)) {
         return false;
       }

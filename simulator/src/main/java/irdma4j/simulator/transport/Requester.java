@@ -5,6 +5,7 @@ import irdma4j.hwregs.AeSource;
 import irdma4j.hwregs.QpShadow;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.hwregs.SqWqe;
+import irdma4j.simulator.DeviceEvent;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.device.PushPage;
@@ -157,6 +158,15 @@ final class Requester {
     if (push != null) {
       services.counters().pushedWqes++;
       push.copy(index, quanta, core.wqe);
+      services
+          .watch()
+          .wqe(
+              DeviceEvent.Ring.SEND,
+              qp.id,
+              index,
+              true,
+              core.wqe,
+              (long) quanta * SendWork.QUANTUM);
     }
     return work.parse(core.wqe);
   }
@@ -166,6 +176,10 @@ final class Requester {
     if (!services.readHost(address, core.wqe, 0, (long) quanta * SendWork.QUANTUM)) {
       return Core.fault();
     }
+    services
+        .watch()
+        .wqe(
+            DeviceEvent.Ring.SEND, qp.id, index, false, core.wqe, (long) quanta * SendWork.QUANTUM);
     return work.parse(core.wqe);
   }
 

@@ -1,6 +1,7 @@
 package irdma4j.simulator.transport;
 
 import irdma4j.hwregs.AeCode;
+import irdma4j.simulator.DeviceEvent;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
@@ -312,6 +313,15 @@ final class Responder {
     if (!services.readHost(address, core.wqe, 0, (long) qp.rqQuanta * SendWork.QUANTUM)) {
       return false;
     }
+    services
+        .watch()
+        .wqe(
+            DeviceEvent.Ring.RECEIVE,
+            qp.id,
+            qp.rqIndex,
+            false,
+            core.wqe,
+            (long) qp.rqQuanta * SendWork.QUANTUM);
     qp.receive.parse(core.wqe, qp.rqQuanta);
     qp.receive.index = qp.rqIndex;
     qp.receiveHeld = true;

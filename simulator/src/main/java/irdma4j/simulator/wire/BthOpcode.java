@@ -114,6 +114,39 @@ public final class BthOpcode {
 
   private BthOpcode() {}
 
+  /** The name of an opcode here, or its number. */
+  public static String name(int opcode) {
+    return switch (opcode) {
+      case SEND_FIRST -> "SEND_FIRST";
+      case SEND_MIDDLE -> "SEND_MIDDLE";
+      case SEND_LAST -> "SEND_LAST";
+      case SEND_LAST_IMMEDIATE -> "SEND_LAST_IMMEDIATE";
+      case SEND_ONLY -> "SEND_ONLY";
+      case SEND_ONLY_IMMEDIATE -> "SEND_ONLY_IMMEDIATE";
+      case WRITE_FIRST -> "WRITE_FIRST";
+      case WRITE_MIDDLE -> "WRITE_MIDDLE";
+      case WRITE_LAST -> "WRITE_LAST";
+      case WRITE_LAST_IMMEDIATE -> "WRITE_LAST_IMMEDIATE";
+      case WRITE_ONLY -> "WRITE_ONLY";
+      case WRITE_ONLY_IMMEDIATE -> "WRITE_ONLY_IMMEDIATE";
+      case READ_REQUEST -> "READ_REQUEST";
+      case READ_RESPONSE_FIRST -> "READ_RESPONSE_FIRST";
+      case READ_RESPONSE_MIDDLE -> "READ_RESPONSE_MIDDLE";
+      case READ_RESPONSE_LAST -> "READ_RESPONSE_LAST";
+      case READ_RESPONSE_ONLY -> "READ_RESPONSE_ONLY";
+      case ACKNOWLEDGE -> "ACKNOWLEDGE";
+      case ATOMIC_ACKNOWLEDGE -> "ATOMIC_ACKNOWLEDGE";
+      case COMPARE_SWAP -> "COMPARE_SWAP";
+      case FETCH_ADD -> "FETCH_ADD";
+      case SEND_LAST_INVALIDATE -> "SEND_LAST_INVALIDATE";
+      case SEND_ONLY_INVALIDATE -> "SEND_ONLY_INVALIDATE";
+      case UD_SEND_ONLY -> "UD_SEND_ONLY";
+      case UD_SEND_ONLY_IMMEDIATE -> "UD_SEND_ONLY_IMMEDIATE";
+      case CONGESTION_NOTIFICATION -> "CONGESTION_NOTIFICATION";
+      default -> "opcode 0x%02x".formatted(opcode);
+    };
+  }
+
   /** Whether the opcode is of the reliable connected transport. */
   public static boolean isReliable(int opcode) {
     return (opcode & 0xe0) == 0;

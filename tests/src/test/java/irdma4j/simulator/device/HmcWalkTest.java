@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.hwregs.HmcObject;
 import irdma4j.simulator.CardProfile;
+import irdma4j.simulator.watch.Watch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
@@ -38,7 +39,7 @@ final class HmcWalkTest {
     Random random = new Random(seed);
     try (Arena arena = Arena.ofConfined()) {
       HostPages host = new HostPages(arena);
-      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small());
+      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small(), Watch.NONE);
       MemorySegment table = host.map(TABLE, 4096);
       long[] page = new long[512];
       for (int i = 0; i < page.length; i++) {
@@ -65,7 +66,7 @@ final class HmcWalkTest {
   void keepsAPageDescriptorUntilItIsInvalidated() {
     try (Arena arena = Arena.ofConfined()) {
       HostPages host = new HostPages(arena);
-      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small());
+      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small(), Watch.NONE);
       MemorySegment table = host.map(TABLE, 4096);
       HostPages.word(table, 7 * 8, BLOCK | 1);
       walk.writeSegment(2, paged(TABLE, 512));
@@ -86,7 +87,7 @@ final class HmcWalkTest {
   void keepsAnInvalidPageDescriptorToo() {
     try (Arena arena = Arena.ofConfined()) {
       HostPages host = new HostPages(arena);
-      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small());
+      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small(), Watch.NONE);
       MemorySegment table = host.map(TABLE, 4096);
       walk.writeSegment(0, paged(TABLE, 512));
       assertEquals(HmcWalk.FAULT, walk.translate(0));
@@ -102,7 +103,7 @@ final class HmcWalkTest {
   void faultsWhereNothingIs() {
     try (Arena arena = Arena.ofConfined()) {
       HostPages host = new HostPages(arena);
-      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small());
+      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small(), Watch.NONE);
       walk.writeSegment(1, BLOCK | 4 << 2 | 1 << 1 | 1);
       assertEquals(HmcWalk.FAULT, walk.translate(0));
       assertEquals(BLOCK + 4 * 4096 - 1, walk.translate(SEGMENT + 4 * 4096 - 1));
@@ -121,7 +122,7 @@ final class HmcWalkTest {
   void knowsCommittedObjectsOnly() {
     try (Arena arena = Arena.ofConfined()) {
       HostPages host = new HostPages(arena);
-      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small());
+      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small(), Watch.NONE);
       walk.writeSegment(0, direct(BLOCK));
       walk.place(HmcObject.CQ, 0x1200, 10);
       int bytes = walk.bytes(HmcObject.CQ);

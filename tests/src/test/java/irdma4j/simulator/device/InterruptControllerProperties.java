@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.hwregs.Registers;
+import irdma4j.simulator.watch.Watch;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -28,7 +29,13 @@ final class InterruptControllerProperties {
 
   private final InterruptController controller =
       new InterruptController(
-          registers, new DeviceCounters(), 4, this::message, () -> now, occasion -> null);
+          registers,
+          new DeviceCounters(),
+          4,
+          this::message,
+          () -> now,
+          occasion -> null,
+          Watch.NONE);
 
   private void message(int vector) {
     assertEquals(VECTOR, vector);
