@@ -61,6 +61,10 @@ public final class AddressHandle implements AutoCloseable {
     return creation.id();
   }
 
+  int pdId() {
+    return creation.pdId();
+  }
+
   /** Gives the handle back. Closing twice does nothing. */
   @Override
   public void close() {

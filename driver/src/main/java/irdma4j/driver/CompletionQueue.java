@@ -228,12 +228,17 @@ public final class CompletionQueue implements AutoCloseable {
     return true;
   }
 
-  /** Destroys the queue. Closing twice does nothing. */
+  /**
+   * Destroys the queue. Closing twice does nothing.
+   *
+   * @throws IllegalStateException if a queue pair still completes into it; nothing has changed then
+   */
   @Override
   public void close() {
     if (closed) {
       return;
     }
+    Dependants.requireNoneOf(this, device.children());
     closed = true;
     device.forget(this);
     try {

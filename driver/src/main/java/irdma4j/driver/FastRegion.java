@@ -146,6 +146,10 @@ public final class FastRegion implements AutoCloseable {
     return posted;
   }
 
+  int pdId() {
+    return pdId;
+  }
+
   /** Gives the region back; the device forgets the key. Closing twice does nothing. */
   @Override
   public void close() {

@@ -115,6 +115,10 @@ public final class MemoryWindow implements AutoCloseable {
     return posted;
   }
 
+  int pdId() {
+    return pdId;
+  }
+
   /** Gives the window back; the device forgets the key. Closing twice does nothing. */
   @Override
   public void close() {

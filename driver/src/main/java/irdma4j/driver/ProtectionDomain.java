@@ -129,9 +129,16 @@ public final class ProtectionDomain implements AutoCloseable {
     }
   }
 
+  /**
+   * Gives the domain back. Closing twice does nothing.
+   *
+   * @throws IllegalStateException if something that was made in it is still open; nothing has
+   *     changed then
+   */
   @Override
   public void close() {
     if (!closed) {
+      Dependants.requireNoneOf(this, device.children());
       closed = true;
       device.closed(this, id);
     }

@@ -21,6 +21,7 @@ import irdma4j.uapi.DmaPlacement;
 import irdma4j.uapi.PciException;
 import irdma4j.uapi.PciFunction;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.IdentityHashMap;
@@ -632,6 +633,11 @@ public final class RdmaDevice implements AutoCloseable {
   private void adopted(QueuePairCore pair) {
     pairsByQpn.put(pair.qpn(), pair);
     ringsByQpn[pair.qpn()] = pair.rings();
+  }
+
+  /** What was made with the device and is open. */
+  Collection<AutoCloseable> children() {
+    return Collections.unmodifiableCollection(children);
   }
 
   void forget(AutoCloseable child) {

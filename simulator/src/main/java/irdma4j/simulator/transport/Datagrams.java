@@ -70,8 +70,10 @@ final class Datagrams {
     frame.immediate = work.immediate;
     frame.payloadLength = (int) work.length;
     core.output.headers();
-    if (!work.gather(services, 0, frame.payloadLength, core.output.memory, frame.payloadOffset)) {
-      return Core.fault();
+    int code =
+        work.gather(services, qp, 0, frame.payloadLength, core.output.memory, frame.payloadOffset);
+    if (code != 0) {
+      return code;
     }
     core.output.send(qp);
     if (handle.loopback() && frame.isMulticast()) {

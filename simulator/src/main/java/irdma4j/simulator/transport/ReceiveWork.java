@@ -61,13 +61,11 @@ final class ReceiveWork {
         skip -= bytes[i];
         continue;
       }
-      if (skip == 0 || offset == 0) {
-        int code =
-            services.checkAccess(
-                stag[i], address[i], bytes[i], DeviceServices.LOCAL_WRITE, pdId, qpId);
-        if (code != DeviceServices.ACCESS_OK) {
-          return code;
-        }
+      int code =
+          services.checkAccess(
+              stag[i], address[i], bytes[i], DeviceServices.LOCAL_WRITE, pdId, qpId);
+      if (code != DeviceServices.ACCESS_OK) {
+        return code;
       }
       int part = (int) Math.min(left, bytes[i] - skip);
       if (!services.writeRegion(stag[i], address[i] + skip, source, at, part)) {

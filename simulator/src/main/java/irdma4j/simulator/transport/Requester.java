@@ -276,8 +276,9 @@ final class Requester {
     frame.immediate = work.immediate;
     frame.invalidateKey = work.remoteStag();
     core.output.headers();
-    if (!work.gather(services, offset, payload, core.output.memory, frame.payloadOffset)) {
-      core.failSend(qp, qp.inFlight.wqeIndex(entry), Core.fault());
+    int code = work.gather(services, qp, offset, payload, core.output.memory, frame.payloadOffset);
+    if (code != 0) {
+      core.failSend(qp, qp.inFlight.wqeIndex(entry), code);
       return false;
     }
     core.output.send(qp);
@@ -687,13 +688,14 @@ final class Requester {
       core.failSend(qp, list.wqeIndex(entry), AeCode.ROCE_RSP_LENGTH_ERROR.code());
       return;
     }
-    if (!qp.sink.scatter(services, offset, (int) size, memory, frame.payloadOffset)) {
-      core.failSend(qp, list.wqeIndex(entry), Core.fault());
+    int code = qp.sink.scatter(services, qp, offset, (int) size, memory, frame.payloadOffset);
+    if (code != 0) {
+      core.failSend(qp, list.wqeIndex(entry), code);
       return;
     }
     int next = Psn.add(psn, 1);
     if (next == list.endPsn(entry) && qp.sink.opcode == SqOpcode.RDMA_READ_LOC_INV) {
-      int code = services.invalidateStag(qp.sink.sinkStag(), qp.pdId, qp.id, false);
+      code = services.invalidateStag(qp.sink.sinkStag(), qp.pdId, qp.id, false);
       if (code != DeviceServices.ACCESS_OK) {
         core.failSend(qp, list.wqeIndex(entry), code);
         return;

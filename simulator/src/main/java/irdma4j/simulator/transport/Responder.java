@@ -160,12 +160,13 @@ final class Responder {
       refuse(qp, Aeth.NAK_INVALID_REQUEST, AeCode.ROE_INVALID_RDMA_WRITE_OR_READ_RESP.code());
       return;
     }
-    if (first && left > 0) {
+    if (left > 0) {
+      // With each packet: the region may have been taken away, and its stag given to another.
       int code =
           qp.remoteWriteAllowed
               ? services.checkAccess(
-                  frame.remoteKey,
-                  frame.remoteAddress,
+                  first ? frame.remoteKey : qp.writeKey,
+                  first ? frame.remoteAddress : qp.writeAddress,
                   left,
                   DeviceServices.REMOTE_WRITE,
                   qp.pdId,
@@ -398,14 +399,14 @@ final class Responder {
     frame.syndrome = responses.syndrome();
     frame.msn = responses.msn();
     core.output.headers();
-    if (size > 0
-        && !services.readRegion(
-            responses.key(), responses.address(), core.output.memory, frame.payloadOffset, size)) {
+    int code = size > 0 ? fetch(qp, responses, size) : DeviceServices.ACCESS_OK;
+    if (code != DeviceServices.ACCESS_OK) {
       int psn = responses.psn();
       responses.clear();
-      respond(qp, psn, Aeth.NAK_REMOTE_OPERATION);
+      boolean fault = code == Core.fault();
+      respond(qp, psn, fault ? Aeth.NAK_REMOTE_OPERATION : Aeth.NAK_REMOTE_ACCESS);
       if (qp.state != QpState.ERROR) {
-        core.failIncoming(qp, Core.fault());
+        core.failIncoming(qp, code);
       }
       return true;
     }
@@ -416,6 +417,29 @@ final class Responder {
       responses.advanceRead(size);
     }
     return true;
+  }
+
+  /** Reads what the next response carries; the region may have gone since the last one. */
+  private int fetch(QpState qp, ResponseQueue responses, int size) {
+    int code =
+        services.checkAccess(
+            responses.key(),
+            responses.address(),
+            responses.length(),
+            DeviceServices.REMOTE_READ,
+            qp.pdId,
+            qp.id);
+    if (code != DeviceServices.ACCESS_OK) {
+      return code;
+    }
+    boolean done =
+        services.readRegion(
+            responses.key(),
+            responses.address(),
+            core.output.memory,
+            core.output.frame.payloadOffset,
+            size);
+    return done ? DeviceServices.ACCESS_OK : Core.fault();
   }
 
   /** Flushes the receive queue with one completion for all that is posted. */

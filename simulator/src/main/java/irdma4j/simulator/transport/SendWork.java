@@ -200,9 +200,19 @@ final class SendWork {
     return DeviceServices.ACCESS_OK;
   }
 
-  /** Copies a part of the message out of local memory. */
-  boolean gather(
-      DeviceServices services, long offset, int count, MemorySegment target, long targetOffset) {
+  /**
+   * Copies a part of the message out of local memory. Its regions are looked at each time: they may
+   * have been taken away, and their stags given to others, since the message began.
+   *
+   * @return 0, or the asynchronous event code that says why not
+   */
+  int gather(
+      DeviceServices services,
+      QpState qp,
+      long offset,
+      int count,
+      MemorySegment target,
+      long targetOffset) {
     if (inline) {
       MemorySegment.copy(
           inlineData,
@@ -212,19 +222,25 @@ final class SendWork {
           ValueLayout.JAVA_BYTE,
           targetOffset,
           count);
-      return true;
+      return 0;
     }
-    return copy(services, offset, count, target, targetOffset, true);
+    return copy(services, qp, offset, count, target, targetOffset, true);
   }
 
-  /** Copies a part of a READ's answer into local memory. */
-  boolean scatter(
-      DeviceServices services, long offset, int count, MemorySegment source, long sourceOffset) {
-    return copy(services, offset, count, source, sourceOffset, false);
-  }
-
-  private boolean copy(
+  /** Copies a part of a READ's answer into local memory; as {@link #gather}. */
+  int scatter(
       DeviceServices services,
+      QpState qp,
+      long offset,
+      int count,
+      MemorySegment source,
+      long sourceOffset) {
+    return copy(services, qp, offset, count, source, sourceOffset, false);
+  }
+
+  private int copy(
+      DeviceServices services,
+      QpState qp,
       long offset,
       int count,
       MemorySegment buffer,
@@ -239,17 +255,22 @@ final class SendWork {
         continue;
       }
       int part = (int) Math.min(left, bytes[i] - skip);
+      int rights = out ? DeviceServices.LOCAL_READ : DeviceServices.LOCAL_WRITE;
+      int code = services.checkAccess(stag[i], address[i] + skip, part, rights, qp.pdId, qp.id);
+      if (code != DeviceServices.ACCESS_OK) {
+        return code;
+      }
       boolean done =
           out
               ? services.readRegion(stag[i], address[i] + skip, buffer, at, part)
               : services.writeRegion(stag[i], address[i] + skip, buffer, at, part);
       if (!done) {
-        return false;
+        return Core.fault();
       }
       skip = 0;
       at += part;
       left -= part;
     }
-    return left == 0;
+    return left == 0 ? 0 : Core.fault();
   }
 }
