@@ -3,5 +3,6 @@ module irdma4j.uapi {
   requires static transitive org.jspecify;
 
   exports irdma4j.uapi;
+  exports irdma4j.uapi.trace;
   exports irdma4j.uapi.vfio;
 }

@@ -90,12 +90,13 @@ final class Demo {
         options.wire());
     try (Watching watching = new Watching(options.watch(), out);
         Simulation simulation =
-            watching.build(options.stepped() ? builder.stepped() : builder.threaded())) {
+            watching.build(options.stepped() ? builder.stepped() : builder.threaded());
+        Recording recording = new Recording(options.record(), builder.describe(), NAMES.length)) {
       FaultOptions.inject(options.faults(), simulation);
       try {
         boolean equal =
             move(
-                List.of(simulation.function(0), simulation.function(1)),
+                List.of(recording.of(simulation.function(0)), recording.of(simulation.function(1))),
                 summary,
                 () -> summary.wire(simulation.statistics(0), simulation.statistics(1)),
                 () -> simulation.statistics(0) + " " + simulation.statistics(1));
@@ -137,8 +138,14 @@ final class Demo {
         options.devices().stream().map(DeviceAddress.Card.class::cast).toList();
     line("Cards %s and %s, whose ports must be joined by a cable", cards.get(0), cards.get(1));
     try (PciFunction a = options.cards().open(cards.get(0));
-        PciFunction b = options.cards().open(cards.get(1))) {
-      return move(List.of(a, b), summary, () -> {}, () -> a.address() + " and " + b.address());
+        PciFunction b = options.cards().open(cards.get(1));
+        Recording recording =
+            new Recording(options.record(), cards.get(0) + " and " + cards.get(1), NAMES.length)) {
+      return move(
+          List.of(recording.of(a), recording.of(b)),
+          summary,
+          () -> {},
+          () -> a.address() + " and " + b.address());
     }
   }
 

@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
             + " and back by RDMA READ, and compares SHA-256 of all three copies.")
 final class DemoCommand implements Callable<Integer> {
   private static final long MAX_BYTES = 1L << 30;
+  private static final long MOST_RECORDED = 8L << 20;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -71,6 +72,7 @@ final class DemoCommand implements Callable<Integer> {
   @Mixin private CardOptions cards = new CardOptions();
 
   @Mixin private WatchOptions watch = new WatchOptions();
+  @Mixin private RecordOptions record = new RecordOptions();
 
   @Override
   public Integer call() throws IOException {
@@ -91,6 +93,10 @@ final class DemoCommand implements Callable<Integer> {
     List<DeviceAddress> pair = pair();
     List<FaultSpec> wrong = faults.parse(pair.size());
     watch.check();
+    record.check();
+    if (record.isGiven() && faults.isGiven()) {
+      throw new UserError("--record and --fault: a replay knows nothing of faults");
+    }
     Path source = file != null ? file : Path.of(System.getProperty("java.home"), "lib", "modules");
     if (!Files.exists(source)) {
       throw new UserError(source + ": no such file");
@@ -114,12 +120,16 @@ final class DemoCommand implements Callable<Integer> {
               + MAX_BYTES
               + " can be moved; give --size to move a part");
     }
+    if (record.isGiven() && bytes > MOST_RECORDED) {
+      throw new UserError(
+          "--record looks through all memory at each step: give --size, at most " + MOST_RECORDED);
+    }
     if (pcap != null) {
       OutputFile.check("--pcap", pcap);
     }
     long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong() >>> 1;
     return new DemoOptions(
-        source, bytes, pcap, seed != null, chosen, wire, wrong, pair, cards, watch);
+        source, bytes, pcap, seed != null, chosen, wire, wrong, pair, cards, watch, record);
   }
 
   private List<DeviceAddress> pair() {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param devices the two functions, both simulated or both cards
  * @param cards how cards are opened
  * @param watch how simulated devices are watched, checked
+ * @param record whether what passes between driver and device is recorded, checked
  */
 record DemoOptions(
     Path file,
@@ -28,4 +29,5 @@ record DemoOptions(
     List<FaultSpec> faults,
     List<DeviceAddress> devices,
     CardOptions cards,
-    WatchOptions watch) {}
+    WatchOptions watch,
+    RecordOptions record) {}

@@ -113,6 +113,7 @@ final class HmcCommand implements Callable<Integer> {
   private @Nullable Path svg;
 
   @Mixin private WatchOptions watch = new WatchOptions();
+  @Mixin private RecordOptions record = new RecordOptions();
 
   @Override
   public Integer call() throws IOException {
@@ -126,6 +127,7 @@ final class HmcCommand implements Callable<Integer> {
       OutputFile.check("--svg", svg);
     }
     watch.check();
+    record.check();
     PrintWriter out = spec.commandLine().getOut();
     switch (DeviceAddress.parse(device)) {
       case DeviceAddress.Card real -> {
@@ -136,17 +138,19 @@ final class HmcCommand implements Callable<Integer> {
         if (watch.isGiven()) {
           throw new UserError("--trace and --jfr watch the simulator; " + real + " is none");
         }
-        try (PciFunction function = cards.open(real)) {
-          show(function, config, wanted, real.toString(), "", out);
+        try (PciFunction function = cards.open(real);
+            Recording recording = new Recording(record, real.toString(), 1)) {
+          show(recording.of(function), config, wanted, real.toString(), "", out);
         }
       }
       case DeviceAddress.Simulated(int number) when number == 0 -> {
+        Simulation.Builder builder =
+            Simulation.builder().functions(1).seed(1).stepped().profile(offered);
         try (Watching watching = new Watching(watch, out);
-            Simulation simulation =
-                watching.build(
-                    Simulation.builder().functions(1).seed(1).stepped().profile(offered))) {
+            Simulation simulation = watching.build(builder);
+            Recording recording = new Recording(record, builder.describe(), 1)) {
           show(
-              simulation.function(0),
+              recording.of(simulation.function(0)),
               config,
               wanted,
               "the simulated card " + card,

@@ -19,6 +19,7 @@ import picocli.CommandLine.ParameterException;
       DecodeCommand.class,
       RegsCommand.class,
       HmcCommand.class,
+      ReplayCommand.class,
       RpingCommand.class,
       CmatoseCommand.class,
       PingpongCommand.class,

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class SimulatedFunction implements PciFunction {
   private final int index;
   private final SimulatedConfigSpace config;
   private final DeviceCounters counters = new DeviceCounters();
-  private final Iommu iommu = new Iommu(counters);
+  private final Iommu iommu;
   private final IovaSpace iovas;
   private final Device device;
   private final Set<SimulatedMemory> memories = new LinkedHashSet<>();
@@ -48,9 +49,11 @@ final class SimulatedFunction implements PciFunction {
       CardProfile profile,
       long mac,
       long seed,
+      long iovaBase,
       Device.Environment environment,
       Function<DeviceServices, QueueEngine> queueEngine) {
     this.index = index;
+    this.iommu = new Iommu(counters, iovaBase);
     this.iovas = new IovaSpace(iommu, seed, Iommu.PAGES);
     this.device =
         new Device(profile, mac, iommu, counters, this::message, environment, queueEngine);
@@ -137,10 +140,29 @@ final class SimulatedFunction implements PciFunction {
     if (pages > Iommu.PAGES / 2 || alignment > (long) Iommu.PAGES / 2 * PAGE) {
       throw new PciException(address() + ": " + bytes + " bytes do not fit the IOVA space");
     }
+    return mapped((int) pages, (arena, segment) -> place(arena, segment, alignment, placement));
+  }
+
+  /**
+   * Maps zeroed memory at given pages.
+   *
+   * @param pages the IOVA of each
+   * @throws IllegalArgumentException if one lies outside the IOVA space
+   */
+  DmaMemory place(List<Long> pages, DmaPlacement placement) {
+    int[] numbers = pages.stream().mapToInt(iommu::page).toArray();
+    return mapped(
+        numbers.length,
+        (arena, segment) -> new SimulatedMemory(this, arena, segment, placement, 0, numbers));
+  }
+
+  private DmaMemory mapped(
+      int pages, BiFunction<Arena, MemorySegment, SimulatedMemory> allocation) {
+    long bytes = (long) pages * PAGE;
     Arena arena = Arena.ofShared();
     try {
-      MemorySegment segment = arena.allocate(pages * PAGE, PAGE);
-      SimulatedMemory memory = place(arena, segment, (int) pages, alignment, placement);
+      MemorySegment segment = arena.allocate(bytes, PAGE);
+      SimulatedMemory memory = allocation.apply(arena, segment);
       for (int i = 0; i < memory.pageCount(); i++) {
         iommu.map(memory.page(i), segment, (long) i * PAGE);
       }
@@ -159,7 +181,8 @@ final class SimulatedFunction implements PciFunction {
   }
 
   private SimulatedMemory place(
-      Arena arena, MemorySegment segment, int pages, long alignment, DmaPlacement placement) {
+      Arena arena, MemorySegment segment, long alignment, DmaPlacement placement) {
+    int pages = (int) (segment.byteSize() / PAGE);
     if (placement == DmaPlacement.SCATTERED) {
       int[] numbers = iovas.scatter(pages);
       if (numbers != null) {

@@ -1,6 +1,5 @@
 package irdma4j.simulator;
 
-import irdma4j.simulator.device.Iommu;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import java.lang.foreign.Arena;
@@ -52,7 +51,7 @@ final class SimulatedMemory implements DmaMemory {
   @Override
   public long iova(long offset) {
     Objects.checkIndex(offset, size());
-    return Iommu.BASE + ((long) page((int) (offset >>> 12)) << 12) + (offset & 0xfff);
+    return owner.iommu().address(page((int) (offset >>> 12))) + (offset & 0xfff);
   }
 
   /** The IOVA page of the allocation's page. */

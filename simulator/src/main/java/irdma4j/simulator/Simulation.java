@@ -2,6 +2,7 @@ package irdma4j.simulator;
 
 import irdma4j.simulator.device.Device;
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.device.Iommu;
 import irdma4j.simulator.device.QueueEngine;
 import irdma4j.simulator.transport.RoceEngine;
 import irdma4j.simulator.watch.Watch;
@@ -56,6 +57,7 @@ public final class Simulation implements AutoCloseable {
               builder.profile,
               mac,
               builder.seed * 31 + i,
+              builder.iovaBase,
               new Port(link, i, time, new Watch(i, builder.watcher, time::now, time)),
               builder.queueEngine);
       devices[i] = functions[i].device();
@@ -97,6 +99,10 @@ public final class Simulation implements AutoCloseable {
   /** A function, whose address is {@code sim:INDEX}. */
   public PciFunction function(int index) {
     return functions[Objects.checkIndex(index, functions.length)];
+  }
+
+  SimulatedFunction simulated(int index) {
+    return functions[index];
   }
 
   /** The frames of a function's port that are not the RDMA function's. */
@@ -235,6 +241,7 @@ public final class Simulation implements AutoCloseable {
     private int gigabits = 100;
     private @Nullable FrameTap tap;
     private @Nullable DeviceWatcher watcher;
+    private long iovaBase = Iommu.BASE;
     private final List<Wire> wires = new ArrayList<>();
     private CardProfile profile = CardProfile.e810();
     private Function<DeviceServices, QueueEngine> queueEngine = RoceEngine::new;
@@ -341,6 +348,28 @@ public final class Simulation implements AutoCloseable {
     public Builder profile(CardProfile card) {
       profile = Objects.requireNonNull(card);
       return this;
+    }
+
+    /** Sets what all the wire does to frames. */
+    Builder faults(LinkFaults wireFaults) {
+      faults = wireFaults;
+      return this;
+    }
+
+    /** The lowest IOVA that can be mapped, a multiple of 4096. */
+    Builder iovaBase(long lowest) {
+      iovaBase = lowest;
+      return this;
+    }
+
+    /**
+     * What this simulation is made of, as a trace of it says in its {@code device} line. What is
+     * done to it on purpose while it runs is not in there.
+     */
+    public String describe() {
+      return new SimulationDescription(
+              stepped, SimulationDescription.nameOf(profile), seed, gigabits, faults)
+          .toString();
     }
 
     /** Makes the functions' queue engines; for tests of the device without a transport. */

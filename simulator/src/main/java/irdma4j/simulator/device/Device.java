@@ -792,6 +792,11 @@ public final class Device implements DeviceServices {
     return stags.translationHits();
   }
 
+  /** Whether an IOVA is that of memory behind the Host Memory Cache. */
+  public boolean isObjectMemory(long iova) {
+    return hmc.isBacking(iova);
+  }
+
   /** Where the HMC object of a number lies, for tests: its IOVA or -1. */
   public long objectAddress(HmcObject kind, long index) {
     return hmc.object(kind, index);

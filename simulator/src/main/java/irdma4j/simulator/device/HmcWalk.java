@@ -183,6 +183,32 @@ public final class HmcWalk {
     return (entry & PageDescriptorEntry.ADDRESS.mask()) + (address & 0xfff);
   }
 
+  /** Whether a segment is backed by the page of an IOVA, as far as the device knows. */
+  boolean isBacking(long iova) {
+    for (int i = 0; i < segments.length; i++) {
+      long descriptor = segments[i];
+      if (!SegmentDescriptor.PMSDVALID.isSet(descriptor)) {
+        continue;
+      }
+      long base = descriptor & SegmentDescriptor.PMSDDATA.mask();
+      long[] known = pages[i];
+      if (SegmentDescriptor.PMSDTYPE.isSet(descriptor)) {
+        if (iova >= base && iova < base + (1L << SEGMENT_BITS)) {
+          return true;
+        }
+      } else if (known != null) {
+        for (long entry : known) {
+          if (entry != UNKNOWN
+              && PageDescriptorEntry.VALID.isSet(entry)
+              && (entry & PageDescriptorEntry.ADDRESS.mask()) == (iova & -4096L)) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
   long hits() {
     return hits;
   }

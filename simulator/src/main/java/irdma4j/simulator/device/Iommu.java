@@ -30,14 +30,43 @@ public final class Iommu implements HostWords {
 
   private final @Nullable Leaf[] leaves = new @Nullable Leaf[PAGES >>> LEAF_BITS];
   private final DeviceCounters counters;
+  private final long base;
   private Watch watch = Watch.NONE;
   private volatile boolean busMaster;
   private long faultAddress;
   private boolean faultWasWrite;
 
-  /** An IOMMU with nothing mapped. */
+  /** An IOMMU with nothing mapped, whose space begins at {@link #BASE}. */
   public Iommu(DeviceCounters counters) {
+    this(counters, BASE);
+  }
+
+  /**
+   * An IOMMU with nothing mapped.
+   *
+   * @param base the lowest IOVA that can be mapped, a multiple of {@link #PAGE}
+   */
+  public Iommu(DeviceCounters counters, long base) {
     this.counters = counters;
+    this.base = base;
+  }
+
+  /** The IOVA of a page. */
+  public long address(int page) {
+    return base + ((long) page << 12);
+  }
+
+  /**
+   * The page of an IOVA.
+   *
+   * @throws IllegalArgumentException if it lies outside the space
+   */
+  public int page(long iova) {
+    long page = (iova - base) >>> 12;
+    if (page >= PAGES) {
+      throw new IllegalArgumentException("no IOVA here is 0x" + Long.toHexString(iova));
+    }
+    return (int) page;
   }
 
   /** Says where accesses can be watched, before there are any. */
@@ -59,7 +88,7 @@ public final class Iommu implements HostWords {
   /**
    * Maps one page.
    *
-   * @param page number of the page from {@link #BASE}
+   * @param page number of the page
    * @param memory host memory; it must outlive the mapping
    * @param offset of the page in it
    */
@@ -187,7 +216,7 @@ public final class Iommu implements HostWords {
   }
 
   private @Nullable Leaf leafOf(long iova) {
-    long page = (iova - BASE) >>> 12;
+    long page = (iova - base) >>> 12;
     return busMaster && page < PAGES ? leaves[(int) page >>> LEAF_BITS] : null;
   }
 
