@@ -1,5 +1,6 @@
 package irdma4j.cli;
 
+import irdma4j.hwregs.PciIds;
 import irdma4j.uapi.PciException;
 import irdma4j.uapi.PciFunction;
 import irdma4j.uapi.vfio.SysfsDevice;
@@ -35,13 +36,23 @@ final class CardOptions {
   /**
    * Opens a card.
    *
-   * @throws NotReady with what the doctor finds in the way
+   * @throws NotReady if it is of a kind that this driver does not drive, and otherwise with what
+   *     the doctor finds in the way
    */
   PciFunction open(DeviceAddress.Card card) {
     try {
+      requireOurs(card);
       return VfioFunction.open(card.bdf(), new VfioOptions(access, pages, root));
     } catch (PciException e) {
       throw new NotReady(card + ": " + e.getMessage() + inTheWay(card), e);
+    }
+  }
+
+  /** Another device would take what the driver writes for something else. */
+  private void requireOurs(DeviceAddress.Card card) {
+    SysfsDevice device = SysfsDevice.of(root, card.bdf());
+    if (PciIds.family(device.vendor(), device.device()) != PciIds.Family.E810) {
+      throw new PciException("not a card that this driver drives");
     }
   }
 

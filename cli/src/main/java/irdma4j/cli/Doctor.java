@@ -53,17 +53,26 @@ final class Doctor {
             "vfio-pci", "the kernel's driver for this is not loaded", "modprobe vfio-pci");
   }
 
+  /** With iommufd the container is not needed, and a kernel may be built without it. */
   private Finding deviceFile() {
-    Path file = root.resolve("dev/vfio/vfio");
-    if (!Files.exists(file)) {
-      return Finding.bad("/dev/vfio/vfio", "not there", "modprobe vfio-pci vfio_iommu_type1");
+    if (hasIommufd()) {
+      return opened("dev/iommu", "run as root, or chown $USER /dev/iommu");
     }
+    return Files.exists(root.resolve("dev/vfio/vfio"))
+        ? opened("dev/vfio/vfio", "run as root, or chmod 666 /dev/vfio/vfio")
+        : Finding.bad("/dev/vfio/vfio", "not there", "modprobe vfio-pci vfio_iommu_type1");
+  }
+
+  private boolean hasIommufd() {
+    return Files.exists(root.resolve("dev/iommu"))
+        && Files.isDirectory(root.resolve("dev/vfio/devices"));
+  }
+
+  private Finding opened(String name, String fix) {
+    Path file = root.resolve(name);
     return Files.isReadable(file) && Files.isWritable(file)
-        ? Finding.ok("/dev/vfio/vfio", "can be opened")
-        : Finding.bad(
-            "/dev/vfio/vfio",
-            "this user may not open it",
-            "run as root, or chmod 666 /dev/vfio/vfio");
+        ? Finding.ok("/" + name, "can be opened")
+        : Finding.bad("/" + name, "this user may not open it", fix);
   }
 
   private Finding lockedMemory() {
@@ -108,7 +117,7 @@ final class Doctor {
   }
 
   private Finding iommufd() {
-    return Files.exists(root.resolve("dev/iommu"))
+    return hasIommufd()
         ? Finding.ok("iommufd", "there: devices are opened by their own files")
         : Finding.ok("iommufd", "not in this kernel: devices are opened by their groups");
   }
@@ -126,7 +135,7 @@ final class Doctor {
     findings.add(identity(device));
     findings.add(group(device));
     findings.add(driver(device));
-    Finding file = groupFile(device);
+    Finding file = ownFile(device);
     if (file != null) {
       findings.add(file);
     }
@@ -181,17 +190,20 @@ final class Doctor {
             "irdma bind " + device.address());
   }
 
-  private @Nullable Finding groupFile(SysfsDevice device) {
+  /** The file by which the function is opened: its own with iommufd, otherwise its group's. */
+  private @Nullable Finding ownFile(SysfsDevice device) {
     if (!"vfio-pci".equals(device.driver()) || device.group() < 0) {
       return null;
     }
-    Path file = root.resolve("dev/vfio").resolve(String.valueOf(device.group()));
+    String own = device.vfioName();
+    String name = hasIommufd() && own != null ? "devices/" + own : String.valueOf(device.group());
+    Path file = root.resolve("dev/vfio").resolve(name);
     return Files.isReadable(file) && Files.isWritable(file)
-        ? Finding.ok("permission", "/dev/vfio/" + device.group() + " can be opened")
+        ? Finding.ok("permission", "/dev/vfio/" + name + " can be opened")
         : Finding.bad(
             "permission",
-            "this user may not open /dev/vfio/" + device.group(),
-            "chown $USER /dev/vfio/" + device.group());
+            "this user may not open /dev/vfio/" + name,
+            "chown $USER /dev/vfio/" + name);
   }
 
   private static Finding bars(SysfsDevice device) {

@@ -103,6 +103,20 @@ class DeviceAddressTest {
   }
 
   @Test
+  void anotherDeviceIsNeverOpened() throws Exception {
+    Path disk = root.resolve("sys/bus/pci/devices/0000:05:00.0");
+    Files.createDirectories(disk);
+    Files.writeString(disk.resolve("vendor"), "0x144d\n");
+    Files.writeString(disk.resolve("device"), "0xa808\n");
+    Files.writeString(disk.resolve("class"), "0x010802\n");
+    Files.createSymbolicLink(disk.resolve("driver"), Path.of("../../drivers/vfio-pci"));
+    Result result = run("hmc", "--device", "pci:05:00.0", "--root", root.toString());
+    assertEquals(1, result.status());
+    assertTrue(result.err().contains("not a card that this driver drives"), result.err());
+    assertTrue(result.err().contains("144d:a808: not ours"), result.err());
+  }
+
+  @Test
   void whatOnlyTheSimulatorCanDoIsRefused() {
     for (String[] arguments :
         new String[][] {

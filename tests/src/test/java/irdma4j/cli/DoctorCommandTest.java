@@ -110,6 +110,27 @@ class DoctorCommandTest {
     assertEquals(1, json.out().lines().count());
   }
 
+  /** A kernel with iommufd may have no container and no groups. */
+  @Test
+  void characterDevicesAreEnough() throws IOException {
+    link(CARD, "driver", "../../drivers/vfio-pci");
+    Files.delete(root.resolve("dev/vfio/vfio"));
+    Files.delete(root.resolve("dev/vfio/7"));
+    Result result = run("doctor", CARD);
+    assertEquals(1, result.status(), result.out());
+    assertTrue(result.out().contains("modprobe vfio-pci vfio_iommu_type1"), result.out());
+    write("dev/iommu", "");
+    write("sys/bus/pci/devices/" + CARD + "/vfio-dev/vfio3/dev", "511:3\n");
+    write("dev/vfio/devices/vfio2", "");
+    result = run("doctor", CARD);
+    assertEquals(1, result.status(), result.out());
+    assertTrue(result.out().contains("-> chown $USER /dev/vfio/devices/vfio3"), result.out());
+    write("dev/vfio/devices/vfio3", "");
+    result = run("doctor", CARD);
+    assertEquals(0, result.status(), result.out());
+    assertTrue(result.out().contains("/dev/vfio/devices/vfio3 can be opened"), result.out());
+  }
+
   @Test
   void neighboursInTheWayAreNamed() throws IOException {
     link(CARD, "driver", "../../drivers/vfio-pci");
