@@ -191,6 +191,7 @@ final class PerfCommand implements Callable<Integer> {
                 local.psn(),
                 remote.psn())
             .withMtu(mtu)
+            .withVlan(path.vlan())
             .withReads(Math.clamp(remote.outReads(), 1, READS), READS);
     channel.pair().connect(way);
   }

@@ -173,7 +173,8 @@ final class PingpongCommand implements Callable<Integer> {
                     remote.qpn(),
                     local.psn(),
                     remote.psn())
-                .withMtu(cable.settings().mtu()));
+                .withMtu(cable.settings().mtu())
+                .withVlan(path.vlan()));
   }
 
   private void exchange(

@@ -48,7 +48,7 @@ final class PortOptions {
 
   @Option(
       names = "--address",
-      paramLabel = "ADDRESS/PREFIX",
+      paramLabel = "ADDRESS/PREFIX[@VLAN]",
       description = "An address of the port; may be given several times.")
   private List<String> addresses = new ArrayList<>();
 

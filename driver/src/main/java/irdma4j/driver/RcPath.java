@@ -18,6 +18,7 @@ import java.util.Set;
  * @param readsIn READ requests of the peer that may be outstanding, 1 to 127
  * @param hopLimit hop limit, 1 to 255
  * @param trafficClass traffic class, or type of service
+ * @param vlan VLAN tag, 0 to 65535, or {@link DatagramPath#NO_VLAN}
  */
 public record RcPath(
     Gid localGid,
@@ -32,7 +33,8 @@ public record RcPath(
     int readsOut,
     int readsIn,
     int hopLimit,
-    int trafficClass) {
+    int trafficClass,
+    int vlan) {
 
   private static final Set<Integer> MTUS = Set.of(256, 512, 1024, 2048, 4096);
 
@@ -52,6 +54,7 @@ public record RcPath(
     range("readsIn", readsIn, 1, 127);
     range("hopLimit", hopLimit, 1, 255);
     range("trafficClass", trafficClass, 0, 255);
+    range("vlan", vlan, DatagramPath.NO_VLAN, 0xffff);
     if (remoteMac >>> 48 != 0) {
       throw new IllegalArgumentException("remoteMac 0x%x".formatted(remoteMac));
     }
@@ -69,11 +72,24 @@ public record RcPath(
     }
   }
 
-  /** A path with MTU 4096, 7 retries of each kind and 16 READs each way. */
+  /** A path with MTU 4096, 7 retries of each kind, 16 READs each way and no VLAN tag. */
   public static RcPath of(
       Gid localGid, Gid remoteGid, long remoteMac, int remoteQpn, int localPsn, int remotePsn) {
     return new RcPath(
-        localGid, remoteGid, remoteMac, remoteQpn, localPsn, remotePsn, 4096, 7, 7, 16, 16, 64, 0);
+        localGid,
+        remoteGid,
+        remoteMac,
+        remoteQpn,
+        localPsn,
+        remotePsn,
+        4096,
+        7,
+        7,
+        16,
+        16,
+        64,
+        0,
+        DatagramPath.NO_VLAN);
   }
 
   /** With another MTU. */
@@ -91,7 +107,8 @@ public record RcPath(
         readsOut,
         readsIn,
         hopLimit,
-        trafficClass);
+        trafficClass,
+        vlan);
   }
 
   /** With other numbers of retries. */
@@ -109,7 +126,8 @@ public record RcPath(
         readsOut,
         readsIn,
         hopLimit,
-        trafficClass);
+        trafficClass,
+        vlan);
   }
 
   /** With other numbers of READs. */
@@ -127,7 +145,8 @@ public record RcPath(
         out,
         in,
         hopLimit,
-        trafficClass);
+        trafficClass,
+        vlan);
   }
 
   /** With another traffic class, or type of service. */
@@ -145,6 +164,26 @@ public record RcPath(
         readsOut,
         readsIn,
         hopLimit,
-        value);
+        value,
+        vlan);
+  }
+
+  /** With a VLAN tag. */
+  public RcPath withVlan(int tag) {
+    return new RcPath(
+        localGid,
+        remoteGid,
+        remoteMac,
+        remoteQpn,
+        localPsn,
+        remotePsn,
+        mtu,
+        retries,
+        rnrRetries,
+        readsOut,
+        readsIn,
+        hopLimit,
+        trafficClass,
+        tag);
   }
 }

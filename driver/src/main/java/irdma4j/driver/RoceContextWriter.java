@@ -110,8 +110,8 @@ final class RoceContextWriter {
         path.hopLimit(),
         path.trafficClass(),
         0,
-        false,
-        0,
+        path.vlan() != DatagramPath.NO_VLAN,
+        path.vlan() == DatagramPath.NO_VLAN ? 0 : path.vlan(),
         path.mtu(),
         arpIndex,
         arpIndex);

@@ -2,6 +2,7 @@ package irdma4j.driver.cm;
 
 import irdma4j.driver.Gid;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How connections are managed. Immutable.
@@ -66,17 +67,27 @@ public record CmConfig(
     return Integer.numberOfTrailingZeros(bytes) - 7;
   }
 
-  boolean isLocal(Gid gid) {
+  /** The own address of this value in the VLAN of a tag, or null. */
+  @Nullable LocalAddress local(Gid gid, int tag) {
+    for (LocalAddress address : addresses) {
+      if (address.gid().equals(gid) && address.isIn(tag)) {
+        return address;
+      }
+    }
+    return null;
+  }
+
+  /** Whether a peer is this port itself. */
+  boolean isOwn(Gid gid) {
     return addresses.stream().anyMatch(address -> address.gid().equals(gid));
   }
 
   /** The own address by which a peer is a neighbour. */
-  Gid toward(Gid peer) {
+  LocalAddress toward(Gid peer) {
     return addresses.stream()
         .filter(address -> address.reaches(peer))
         .findFirst()
         .orElseThrow(
-            () -> new IllegalArgumentException("no address here has " + peer + " as a neighbour"))
-        .gid();
+            () -> new IllegalArgumentException("no address here has " + peer + " as a neighbour"));
   }
 }

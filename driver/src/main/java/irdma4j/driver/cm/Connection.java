@@ -33,7 +33,7 @@ public final class Connection {
 
   private final ConnectionManager manager;
   final int localId;
-  final Gid local;
+  final LocalAddress local;
   final Gid remote;
   State state;
   long transaction;
@@ -53,7 +53,7 @@ public final class Connection {
   long interval;
   int retriesLeft;
 
-  Connection(ConnectionManager manager, int localId, Gid local, Gid remote, State state) {
+  Connection(ConnectionManager manager, int localId, LocalAddress local, Gid remote, State state) {
     this.manager = manager;
     this.localId = localId;
     this.local = local;

@@ -43,10 +43,13 @@ public final class ConnectionManager implements AutoCloseable {
   private static final long GRANULARITY = 20_000;
   private static final int REMEMBERED_ANSWERS = 256;
   private static final int SIDR_UNSUPPORTED = 1;
+  private static final int SIDR_NO_QUEUE_PAIR = 3;
+  private static final int BACKLOG = 1024;
 
   private record Remote(Gid gid, int id) {}
 
-  private record Given(CmMessage.@Nullable SidrRep reply) {}
+  /** The answer to a datagram request, null while the application owes it. */
+  private record Given(long serviceId, CmMessage.@Nullable SidrRep reply) {}
 
   private final DeviceClock clock;
   private final CmConfig config;
@@ -93,17 +96,32 @@ public final class ConnectionManager implements AutoCloseable {
   // What applications ask for.
 
   /**
-   * Waits for requests at a port.
+   * Waits for requests at a port, with room for 1024 that were not answered.
    *
    * @throws IllegalStateException if somebody does already
    */
   public Listener listen(PortSpace space, int port) {
+    return listen(space, port, BACKLOG);
+  }
+
+  /**
+   * Waits for requests at a port.
+   *
+   * @param backlog how many requests the application may leave unanswered, at least 1; further ones
+   *     are refused, of connections as {@link RejectReason#NO_RESOURCES}, of datagrams with status
+   *     3
+   * @throws IllegalStateException if somebody does already
+   */
+  public Listener listen(PortSpace space, int port, int backlog) {
     requireOpen();
+    if (backlog < 1) {
+      throw new IllegalArgumentException("backlog " + backlog + ": at least 1");
+    }
     long id = space.serviceId(PortSpace.requirePort(port));
     if (listeners.containsKey(id)) {
       throw new IllegalStateException("port " + port + " is taken");
     }
-    Listener listener = new Listener(this, space, port);
+    Listener listener = new Listener(this, space, port, backlog);
     listeners.put(id, listener);
     return listener;
   }
@@ -144,7 +162,7 @@ public final class ConnectionManager implements AutoCloseable {
   public DatagramLookup lookUp(Gid peer, int port, PrivateData privateData) {
     requireOpen();
     privateData.requireAtMost(CmMessage.SidrReq.CONSUMER_PRIVATE);
-    Gid own = config.toward(peer);
+    LocalAddress own = config.toward(peer);
     int id = newId();
     DatagramLookup lookup =
         new DatagramLookup(
@@ -156,7 +174,7 @@ public final class ConnectionManager implements AutoCloseable {
                 id,
                 PKEY,
                 PortSpace.UDP.serviceId(PortSpace.requirePort(port)),
-                withHeader(own, peer, privateData, CmMessage.SidrReq.PRIVATE)));
+                withHeader(own.gid(), peer, privateData, CmMessage.SidrReq.PRIVATE)));
     lookup.retriesLeft = ASKED;
     lookups.put(id, lookup);
     resolve(lookup);
@@ -261,12 +279,13 @@ public final class ConnectionManager implements AutoCloseable {
       c.deadline = clock.nanos() + ASK_AGAIN;
       return;
     }
-    c.path = DatagramPath.of(c.local, c.remote, mac);
+    c.path = c.local.pathTo(c.remote, mac);
     c.transaction = Integer.toUnsignedLong(c.localId);
     c.state = State.REQ_SENT;
     QueuePair pair = c.pair;
     PathRecord path =
-        new PathRecord(LID, LID, c.local, c.remote, 0, 0, 0, HOPS, 0, true, config.ackTimeout());
+        new PathRecord(
+            LID, LID, c.local.gid(), c.remote, 0, 0, 0, HOPS, 0, true, config.ackTimeout());
     request(
         c,
         new CmMessage.Req(
@@ -291,7 +310,7 @@ public final class ConnectionManager implements AutoCloseable {
             false,
             path,
             PathRecord.NONE,
-            withHeader(c.local, c.remote, c.parameters.privateData(), CmMessage.Req.PRIVATE)),
+            withHeader(c.local.gid(), c.remote, c.parameters.privateData(), CmMessage.Req.PRIVATE)),
         CmConfig.nanos(config.responseTimeout()));
   }
 
@@ -302,7 +321,7 @@ public final class ConnectionManager implements AutoCloseable {
       lookup.deadline = clock.nanos() + ASK_AGAIN;
       return;
     }
-    DatagramPath path = DatagramPath.of(lookup.local, lookup.remote, mac);
+    DatagramPath path = lookup.local.pathTo(lookup.remote, mac);
     lookup.path = path;
     lookup.retriesLeft = config.retries();
     lookup.deadline = clock.nanos() + CmConfig.nanos(config.responseTimeout());
@@ -389,8 +408,7 @@ public final class ConnectionManager implements AutoCloseable {
   private boolean isAnswered(AddressQuestion question, long now) {
     long mac = neighbours.macOf(question.remote);
     if (mac >= 0) {
-      DatagramPath path = DatagramPath.of(question.local, question.remote, mac);
-      events.add(new CmEvent.AddressFound(question.remote, path));
+      events.add(new CmEvent.AddressFound(question.remote, question.path(mac)));
       return true;
     }
     if (question.deadline > now) {
@@ -408,11 +426,12 @@ public final class ConnectionManager implements AutoCloseable {
   // Messages.
 
   private void arrived(CmMessage message, DatagramPath back) {
-    if (!config.isLocal(back.localGid())) {
+    LocalAddress own = config.local(back.localGid(), back.vlan());
+    if (own == null) {
       return;
     }
     switch (message) {
-      case CmMessage.Req req -> arrived(req, back);
+      case CmMessage.Req req -> arrived(req, own, back);
       case CmMessage.Mra mra -> arrived(mra);
       case CmMessage.Rep rep -> arrived(rep, back);
       case CmMessage.Rtu rtu -> arrived(rtu);
@@ -430,17 +449,17 @@ public final class ConnectionManager implements AutoCloseable {
     return c != null && (c.remoteId == 0 || theirs == 0 || c.remoteId == theirs) ? c : null;
   }
 
-  private void arrived(CmMessage.Req req, DatagramPath back) {
+  private void arrived(CmMessage.Req req, LocalAddress own, DatagramPath back) {
     Connection known = byRemote.get(new Remote(back.remoteGid(), req.localId()));
     if (known != null) {
       repeated(known);
       return;
     }
-    Connection c =
-        new Connection(this, newId(), back.localGid(), back.remoteGid(), State.REQ_RECEIVED);
+    Connection c = new Connection(this, newId(), own, back.remoteGid(), State.REQ_RECEIVED);
     c.remoteId = req.localId();
     c.remoteQpn = req.qpn();
     c.transaction = req.transaction();
+    c.serviceId = req.serviceId();
     c.path = back;
     c.mtu = 128 << req.pathMtu();
     Listener listener = listeners.get(req.serviceId());
@@ -454,6 +473,8 @@ public final class ConnectionManager implements AutoCloseable {
       reason = RejectReason.INVALID_GID;
     } else if (req.pathMtu() < 1 || req.pathMtu() > 5) {
       reason = RejectReason.INVALID_PATH_MTU;
+    } else if (unanswered(req.serviceId()) >= listener.backlog()) {
+      reason = RejectReason.NO_RESOURCES;
     } else {
       for (Connection other : List.copyOf(connections.values())) {
         if (other.remote.equals(c.remote)
@@ -473,6 +494,12 @@ public final class ConnectionManager implements AutoCloseable {
     connections.put(c.localId, c);
     byRemote.put(new Remote(c.remote, c.remoteId), c);
     events.add(new ConnectRequest(this, listener, c, req));
+  }
+
+  private long unanswered(long serviceId) {
+    return connections.values().stream()
+        .filter(c -> c.state == State.REQ_RECEIVED && c.serviceId == serviceId)
+        .count();
   }
 
   /** A request that came before: the answer was lost, or the application takes its time. */
@@ -567,7 +594,7 @@ public final class ConnectionManager implements AutoCloseable {
       throw new IllegalStateException("no path");
     }
     return new RcPath(
-        c.local,
+        c.local.gid(),
         c.remote,
         path.remoteMac(),
         c.remoteQpn,
@@ -579,7 +606,8 @@ public final class ConnectionManager implements AutoCloseable {
         Math.clamp(Math.min(c.parameters.initiatorDepth(), peerResources), 1, 127),
         Math.clamp(Math.max(c.parameters.responderResources(), peerDepth), 1, 127),
         HOPS,
-        0);
+        0,
+        path.vlan());
   }
 
   private static CmMessage confirmation(Connection c) {
@@ -796,25 +824,36 @@ public final class ConnectionManager implements AutoCloseable {
     Listener listener = listeners.get(request.serviceId());
     IpHeader header = request.ipHeader();
     if (listener == null || header == null || !header.destination().equals(back.localGid())) {
-      services.send(
-          new CmMessage.SidrRep(
-              request.transaction(),
-              request.requestId(),
-              SIDR_UNSUPPORTED,
-              0,
-              request.serviceId(),
-              0,
-              PrivateData.NONE,
-              PrivateData.NONE),
-          back);
+      services.send(refusal(request, SIDR_UNSUPPORTED), back);
       return;
     }
-    given.put(who, new Given(null));
+    long owed =
+        given.values().stream()
+            .filter(one -> one.reply() == null && one.serviceId() == request.serviceId())
+            .count();
+    if (owed >= listener.backlog()) {
+      services.send(refusal(request, SIDR_NO_QUEUE_PAIR), back);
+      return;
+    }
+    given.put(who, new Given(request.serviceId(), null));
     events.add(new DatagramRequest(this, listener, request, back));
   }
 
+  private static CmMessage.SidrRep refusal(CmMessage.SidrReq request, int status) {
+    return new CmMessage.SidrRep(
+        request.transaction(),
+        request.requestId(),
+        status,
+        0,
+        request.serviceId(),
+        0,
+        PrivateData.NONE,
+        PrivateData.NONE);
+  }
+
   void answer(CmMessage.SidrReq request, CmMessage.SidrRep reply, DatagramPath back) {
-    given.put(new Remote(back.remoteGid(), request.requestId()), new Given(reply));
+    given.put(
+        new Remote(back.remoteGid(), request.requestId()), new Given(request.serviceId(), reply));
     services.send(reply, back);
   }
 

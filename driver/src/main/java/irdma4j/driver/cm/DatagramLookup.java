@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 /** A question for the queue pair of a datagram service. */
 public final class DatagramLookup {
   final int requestId;
-  final Gid local;
+  final LocalAddress local;
   final Gid remote;
   final CmMessage.SidrReq message;
   @Nullable DatagramPath path;
   long deadline;
   int retriesLeft;
 
-  DatagramLookup(int requestId, Gid local, Gid remote, CmMessage.SidrReq message) {
+  DatagramLookup(int requestId, LocalAddress local, Gid remote, CmMessage.SidrReq message) {
     this.requestId = requestId;
     this.local = local;
     this.remote = remote;

@@ -5,11 +5,18 @@ public final class Listener implements AutoCloseable {
   private final ConnectionManager manager;
   private final PortSpace space;
   private final int port;
+  private final int backlog;
 
-  Listener(ConnectionManager manager, PortSpace space, int port) {
+  Listener(ConnectionManager manager, PortSpace space, int port, int backlog) {
     this.manager = manager;
     this.space = space;
     this.port = port;
+    this.backlog = backlog;
+  }
+
+  /** Requests that may be unanswered at once. */
+  public int backlog() {
+    return backlog;
   }
 
   /** Connections or datagrams. */

@@ -1,6 +1,9 @@
 package irdma4j.driver.cm;
 
+import irdma4j.driver.DatagramPath;
 import irdma4j.driver.Gid;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * An address of the port. Peers of the same prefix are asked for directly, and nobody else can be
@@ -8,31 +11,63 @@ import irdma4j.driver.Gid;
  *
  * @param gid the address
  * @param prefix bits that all neighbours share, 0 to 32 of an IPv4 and 0 to 128 of an IPv6 address
+ * @param vlan the VLAN in which it is the port's, 0 to 4094, or {@link DatagramPath#NO_VLAN}
  */
-public record LocalAddress(Gid gid, int prefix) {
-  /** Checks the prefix. */
+public record LocalAddress(Gid gid, int prefix, int vlan) {
+  private static final Pattern FORM = Pattern.compile("([^/@]+)(?:/(\\d{1,3}))?(?:@(\\d{1,4}))?");
+  private static final int LAST_VLAN = 4094;
+  private static final int VLAN_ID = 0xfff;
+
+  /** Checks prefix and VLAN. */
   public LocalAddress {
+    if (vlan < DatagramPath.NO_VLAN || vlan > LAST_VLAN) {
+      throw new IllegalArgumentException("VLAN " + vlan + ": 0 to " + LAST_VLAN);
+    }
     if (prefix < 0 || prefix > (gid.isIpv4() ? 32 : 128)) {
       throw new IllegalArgumentException(gid + "/" + prefix + ": no such prefix");
     }
   }
 
   /**
-   * An address such as {@code 10.9.0.1/24} or {@code fd00:9::1/64}.
+   * An address such as {@code 10.9.0.1/24} or {@code fd00:9::1/64}, with {@code @VLAN} behind it if
+   * it is one of a VLAN.
    *
    * @throws IllegalArgumentException if it is not of this form
    */
   public static LocalAddress of(String text) {
-    int slash = text.indexOf('/');
+    Matcher form = FORM.matcher(text);
     try {
+      if (!form.matches()) {
+        throw new IllegalArgumentException();
+      }
+      String prefix = form.group(2);
+      String tag = form.group(3);
       return new LocalAddress(
-          Gid.of(slash < 0 ? text : text.substring(0, slash)),
-          slash < 0
-              ? (text.indexOf(':') < 0 ? 24 : 64)
-              : Integer.parseInt(text, slash + 1, text.length(), 10));
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException("'" + text + "': give ADDRESS/PREFIX", e);
+          Gid.of(form.group(1)),
+          prefix != null ? Integer.parseInt(prefix) : (text.indexOf(':') < 0 ? 24 : 64),
+          tag != null ? Integer.parseInt(tag) : DatagramPath.NO_VLAN);
+    } catch (IllegalArgumentException e) {
+      String why =
+          e.getMessage() == null || e instanceof NumberFormatException ? "" : e.getMessage();
+      throw new IllegalArgumentException(
+          "'"
+              + text
+              + "': give ADDRESS/PREFIX or ADDRESS/PREFIX@VLAN"
+              + (why.isEmpty() ? "" : "; " + why),
+          e);
     }
+  }
+
+  /** Whether a frame with this VLAN tag, or none, is of the address's VLAN. */
+  boolean isIn(int tag) {
+    // VLAN 0 is a priority and no VLAN.
+    int id = tag < 0 ? 0 : tag & VLAN_ID;
+    return id == Math.max(vlan, 0);
+  }
+
+  /** The way to a neighbour. */
+  DatagramPath pathTo(Gid peer, long mac) {
+    return DatagramPath.of(gid, peer, mac).withVlan(vlan);
   }
 
   /** Whether a peer is a neighbour by this address. */

@@ -1,5 +1,6 @@
 package irdma4j.driver.cm;
 
+import irdma4j.driver.DatagramPath;
 import irdma4j.driver.Gid;
 import irdma4j.uapi.EthernetPort;
 import java.lang.foreign.Arena;
@@ -18,6 +19,8 @@ final class Neighbours {
   private static final int ETHERTYPE_ARP = 0x0806;
   private static final int ETHERTYPE_IPV6 = 0x86dd;
   private static final long ARP_IPV4 = 0x0001_0800_0604L;
+  private static final int ETHERTYPE_VLAN = 0x8100;
+  private static final int TAG = 4;
   private static final int ARP_REQUEST = 1;
   private static final int ARP_REPLY = 2;
   private static final int ARP_FRAME = 60;
@@ -41,6 +44,9 @@ final class Neighbours {
   private final MemorySegment out = Arena.ofAuto().allocate(128);
   private final Map<Gid, Long> known = new HashMap<>();
 
+  /** Of the frame that came in. */
+  private int tag = DatagramPath.NO_VLAN;
+
   Neighbours(EthernetPort port, long mac, CmConfig config) {
     this.port = port;
     this.mac = mac;
@@ -49,7 +55,7 @@ final class Neighbours {
 
   /** The MAC address of a neighbour, or -1 while it is not known. */
   long macOf(Gid gid) {
-    return config.isLocal(gid) ? mac : known.getOrDefault(gid, -1L);
+    return config.isOwn(gid) ? mac : known.getOrDefault(gid, -1L);
   }
 
   /** Forgets a neighbour who did not answer, so that it is asked for again. */
@@ -58,7 +64,7 @@ final class Neighbours {
   }
 
   /** Asks who has an address. */
-  void ask(Gid own, Gid wanted) {
+  void ask(LocalAddress own, Gid wanted) {
     if (wanted.isIpv4()) {
       arp(ARP_REQUEST, BROADCAST, own, 0, wanted);
     } else {
@@ -74,6 +80,12 @@ final class Neighbours {
       int bytes = port.receive(in);
       if (bytes == 0) {
         return;
+      }
+      tag = DatagramPath.NO_VLAN;
+      if (bytes > IP + TAG && Bytes.get16(in, 12) == ETHERTYPE_VLAN) {
+        tag = Bytes.get16(in, IP);
+        bytes -= TAG;
+        MemorySegment.copy(in, 12 + TAG, in, 12, bytes - 12);
       }
       int type = bytes < IP ? 0 : Bytes.get16(in, 12);
       if (type == ETHERTYPE_ARP && bytes >= IP + 28) {
@@ -103,25 +115,25 @@ final class Neighbours {
     long senderMac = Bytes.get48(in, IP + 8);
     Gid sender = ipv4(in, IP + 14);
     Gid target = ipv4(in, IP + 24);
-    boolean forUs = config.isLocal(target);
-    if (forUs || known.containsKey(sender)) {
+    LocalAddress own = config.local(target, tag);
+    if (own != null || known.containsKey(sender)) {
       learn(sender, senderMac);
     }
-    if (forUs && operation == ARP_REQUEST) {
-      arp(ARP_REPLY, senderMac, target, senderMac, sender);
+    if (own != null && operation == ARP_REQUEST) {
+      arp(ARP_REPLY, senderMac, own, senderMac, sender);
     }
   }
 
-  private void arp(int operation, long to, Gid own, long targetMac, Gid target) {
+  private void arp(int operation, long to, LocalAddress own, long targetMac, Gid target) {
     out.fill((byte) 0);
     ethernet(to, ETHERTYPE_ARP);
     Bytes.set48(out, IP, ARP_IPV4);
     Bytes.set16(out, IP + 6, operation);
     Bytes.set48(out, IP + 8, mac);
-    Bytes.set32(out, IP + 14, (int) own.low());
+    Bytes.set32(out, IP + 14, (int) own.gid().low());
     Bytes.set48(out, IP + 18, targetMac);
     Bytes.set32(out, IP + 24, (int) target.low());
-    port.send(out, ARP_FRAME);
+    send(own, ARP_FRAME);
   }
 
   private void ipv6Arrived(int bytes) {
@@ -137,11 +149,12 @@ final class Neighbours {
     Gid target = Bytes.gid(in, ICMP + 8);
     switch (Bytes.get8(in, ICMP)) {
       case SOLICITATION -> {
-        if (config.isLocal(target) && !sender.equals(new Gid(0, 0))) {
+        LocalAddress own = config.local(target, tag);
+        if (own != null && !sender.equals(new Gid(0, 0))) {
           long from = option(SOURCE_OPTION, length);
           long to = from < 0 ? Bytes.get48(in, 6) : from;
           learn(sender, to);
-          icmp(to, target, sender, ADVERTISEMENT, SOLICITED_OVERRIDE, target, TARGET_OPTION);
+          icmp(to, own, sender, ADVERTISEMENT, SOLICITED_OVERRIDE, target, TARGET_OPTION);
         }
       }
       case ADVERTISEMENT -> {
@@ -168,14 +181,15 @@ final class Neighbours {
     return -1;
   }
 
-  private void icmp(long to, Gid own, Gid destination, int type, int flags, Gid target, int kind) {
+  private void icmp(
+      long to, LocalAddress own, Gid destination, int type, int flags, Gid target, int kind) {
     out.fill((byte) 0);
     ethernet(to, ETHERTYPE_IPV6);
     Bytes.set32(out, IP, 0x6000_0000);
     Bytes.set16(out, IP + 4, ICMP_BYTES);
     Bytes.set8(out, IP + 6, ICMPV6);
     Bytes.set8(out, IP + 7, 255);
-    Bytes.set(out, IP + 8, own);
+    Bytes.set(out, IP + 8, own.gid());
     Bytes.set(out, IP + 24, destination);
     Bytes.set8(out, ICMP, type);
     Bytes.set32(out, ICMP + 4, flags);
@@ -184,7 +198,19 @@ final class Neighbours {
     Bytes.set8(out, ICMP + 25, 1);
     Bytes.set48(out, ICMP + 26, mac);
     Bytes.set16(out, ICMP + 2, checksum(out, ICMP_BYTES));
-    port.send(out, ICMP + ICMP_BYTES);
+    send(own, ICMP + ICMP_BYTES);
+  }
+
+  /** Sends the frame, with the tag of the address's VLAN. */
+  private void send(LocalAddress own, int bytes) {
+    int count = bytes;
+    if (own.vlan() != DatagramPath.NO_VLAN) {
+      MemorySegment.copy(out, 12, out, 12 + TAG, bytes - 12);
+      Bytes.set16(out, 12, ETHERTYPE_VLAN);
+      Bytes.set16(out, IP, own.vlan());
+      count += TAG;
+    }
+    port.send(out, count);
   }
 
   /** Of the addresses, the length, the protocol and the message. */

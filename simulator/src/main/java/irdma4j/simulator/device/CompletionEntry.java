@@ -59,6 +59,9 @@ public final class CompletionEntry {
   /** MAC address of a datagram's sender, a 48-bit integer. */
   public long sourceMac;
 
+  /** VLAN tag of a datagram, or a negative number. */
+  public int vlanTag = -1;
+
   /** Back to an empty successful completion. */
   public void clear() {
     sq = false;
@@ -80,5 +83,6 @@ public final class CompletionEntry {
     sourceQpn = 0;
     sourceMacValid = false;
     sourceMac = 0;
+    vlanTag = -1;
   }
 }

@@ -484,6 +484,7 @@ public final class Device implements DeviceServices {
       return;
     }
     boolean datagram = c.sourceMacValid;
+    boolean tagged = datagram && c.vlanTag >= 0;
     boolean extended = c.immediateValid || datagram;
     long word16 =
         Cqe.QPID.encode(c.qpId)
@@ -509,8 +510,10 @@ public final class Device implements DeviceServices {
                 header,
                 extended,
                 Integer.toUnsignedLong(c.immediate),
-                datagram ? ExtendedCqe.UDSMAC.encode(c.sourceMac) : 0,
+                (datagram ? ExtendedCqe.UDSMAC.encode(c.sourceMac) : 0)
+                    | (tagged ? ExtendedCqe.UDVLAN.encode(c.vlanTag) : 0),
                 ExtendedCqe.IMMVALID.encode(c.immediateValid)
+                    | ExtendedCqe.UDVLANVALID.encode(tagged)
                     | ExtendedCqe.UDSMACVALID.encode(datagram));
     if (written) {
       counters.completions++;

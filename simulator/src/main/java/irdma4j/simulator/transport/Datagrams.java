@@ -139,6 +139,7 @@ final class Datagrams {
     completion.sourceQpn = frame.sourceQp;
     completion.sourceMacValid = true;
     completion.sourceMac = frame.sourceMac;
+    completion.vlanTag = frame.vlanTag;
     services.complete(qp.receiveCq, completion);
     return true;
   }

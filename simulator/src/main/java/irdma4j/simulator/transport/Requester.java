@@ -438,6 +438,10 @@ final class Requester {
         receiverNotReady(qp, frame.syndrome & Aeth.VALUE_MASK);
       }
     } else if (frame.syndrome == Aeth.NAK_SEQUENCE) {
+      if (qp.rnrWaiting && psn == qp.unackedPsn) {
+        // soft-RoCE says so of the packets behind one that it has no receive for.
+        return;
+      }
       if (advance(qp, psn) && qp.canSend() && countRetry(qp)) {
         goBack(qp);
         core.arm(qp, services.now() + timeout(qp));
@@ -617,6 +621,8 @@ final class Requester {
       return;
     }
     qp.rnrRetries++;
+    // Whoever answers is there.
+    qp.retries = 0;
     goBack(qp);
     qp.rnrWaiting = true;
     core.arm(qp, services.now() + Aeth.rnrNanos(timer));

@@ -21,6 +21,8 @@ import irdma4j.driver.StageListener;
 import irdma4j.simulator.Simulation;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -46,7 +48,7 @@ class ConnectionTest {
     final ConnectionManager cm;
     final List<CmEvent> events = new ArrayList<>();
 
-    Side(Simulation simulation, int index, long seed) {
+    Side(Simulation simulation, int index, long seed, String vlan) {
       device =
           RdmaDevice.open(
               simulation.function(index),
@@ -66,8 +68,8 @@ class ConnectionTest {
               simulation.ethernet(index),
               CmConfig.of(
                       List.of(
-                          LocalAddress.of("10.9.0." + (index + 1) + "/24"),
-                          LocalAddress.of("fd00:9::" + (index + 1) + "/64")),
+                          LocalAddress.of("10.9.0." + (index + 1) + "/24" + vlan),
+                          LocalAddress.of("fd00:9::" + (index + 1) + "/64" + vlan)),
                       seed)
                   .withPatience(14, 15));
     }
@@ -88,10 +90,25 @@ class ConnectionTest {
     final Side a;
     final Side b;
 
+    final List<byte[]> frames = new ArrayList<>();
+
     Net(long seed, double loss) {
-      simulation = Simulation.builder().functions(2).seed(seed).stepped().lossPercent(loss).build();
-      a = new Side(simulation, 0, seed);
-      b = new Side(simulation, 1, seed + 1);
+      this(seed, loss, "", "");
+    }
+
+    Net(long seed, double loss, String vlanOfA, String vlanOfB) {
+      simulation =
+          Simulation.builder()
+              .functions(2)
+              .seed(seed)
+              .stepped()
+              .lossPercent(loss)
+              .tap(
+                  (nanos, from, frame, bytes, dropped) ->
+                      frames.add(frame.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE)))
+              .build();
+      a = new Side(simulation, 0, seed, vlanOfA);
+      b = new Side(simulation, 1, seed + 1, vlanOfB);
     }
 
     void step() {
@@ -331,5 +348,130 @@ class ConnectionTest {
       }
     }
     side.events.clear();
+  }
+
+  /** Fails if an address is answered for that is not there, or the way to one that is is wrong. */
+  @org.junit.jupiter.api.Test
+  void theWayToANeighbourIsTold() {
+    try (Net net = new Net(9, 0)) {
+      for (String address : List.of("10.9.0.2", "fd00:9::2")) {
+        net.a.cm.resolve(Gid.of(address));
+        CmEvent.AddressFound found = net.next(net.a, CmEvent.AddressFound.class);
+        assertEquals(Gid.of(address), found.peer());
+        assertEquals(net.b.device.macAddress(), found.path().remoteMac());
+      }
+      net.a.cm.resolve(Gid.of("10.9.0.77"));
+      assertEquals(Gid.of("10.9.0.77"), net.next(net.a, CmEvent.AddressUnknown.class).peer());
+      assertThrows(IllegalArgumentException.class, () -> net.a.cm.resolve(Gid.of("10.8.0.2")));
+    }
+  }
+
+  /**
+   * Fails if a frame of a VLAN goes without its tag, by whichever protocol, or is taken by somebody
+   * who is not in it.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"10.9.0.2", "fd00:9::2"})
+  void whoIsInAVlanIsReachedInItAlone(String address) {
+    try (Net net = new Net(10, 0, "@5", "@5")) {
+      net.b.cm.listen(PortSpace.TCP, PORT);
+      QueuePair mine = net.a.pair();
+      net.a.cm.connect(mine, Gid.of(address), PORT, ConnectionParameters.defaults());
+      QueuePair theirs = net.b.pair();
+      theirs.postReceive(9, net.b.region.lkey(), net.b.region.address(), 100);
+      net.next(net.b, ConnectRequest.class).accept(theirs, ConnectionParameters.defaults());
+      net.next(net.a, CmEvent.Established.class);
+      mine.postSend(1, net.a.region.lkey(), net.a.region.address(), 10, QueuePair.SIGNALED);
+      mine.ring();
+      net.settle(SECOND / 1000);
+      Completion completion = new Completion();
+      assertTrue(net.a.queue.poll(completion) && completion.isSuccess());
+      for (byte[] frame : net.frames) {
+        assertEquals(0x8100_0005, ByteBuffer.wrap(frame).getInt(12));
+      }
+    }
+    for (String other : List.of("", "@6")) {
+      try (Net net = new Net(11, 0, "@5", other)) {
+        net.a.cm.resolve(Gid.of(address));
+        net.next(net.a, CmEvent.AddressUnknown.class);
+      }
+    }
+  }
+
+  /** Fails if a request too many is kept, or an answered one still takes a place. */
+  @org.junit.jupiter.api.Test
+  void aListenerKeepsNoMoreRequestsThanItWasToldTo() {
+    try (Net net = new Net(12, 0)) {
+      net.b.cm.listen(PortSpace.TCP, PORT, 2);
+      Gid peer = Gid.of("10.9.0.2");
+      for (int i = 0; i < 3; i++) {
+        net.a.cm.connect(net.a.pair(), peer, PORT, ConnectionParameters.defaults());
+      }
+      ConnectRequest first = net.next(net.b, ConnectRequest.class);
+      net.next(net.b, ConnectRequest.class);
+      assertEquals(
+          RejectReason.NO_RESOURCES.code(), net.next(net.a, CmEvent.Rejected.class).reason());
+      first.accept(net.b.pair(), ConnectionParameters.defaults());
+      net.next(net.a, CmEvent.Established.class);
+      net.next(net.b, CmEvent.Established.class);
+      net.a.cm.connect(net.a.pair(), peer, PORT, ConnectionParameters.defaults());
+      net.next(net.b, ConnectRequest.class);
+      net.b.cm.listen(PortSpace.UDP, PORT, 1);
+      net.a.cm.lookUp(peer, PORT, PrivateData.NONE);
+      DatagramRequest request = net.next(net.b, DatagramRequest.class);
+      net.a.cm.lookUp(peer, PORT, PrivateData.NONE);
+      assertEquals(3, net.next(net.a, CmEvent.PeerRefused.class).status());
+      request.reject();
+      assertEquals(2, net.next(net.a, CmEvent.PeerRefused.class).status());
+      net.a.cm.lookUp(peer, PORT, PrivateData.NONE);
+      net.next(net.b, DatagramRequest.class);
+      assertThrows(
+          IllegalArgumentException.class, () -> net.b.cm.listen(PortSpace.TCP, PORT + 1, 0));
+    }
+  }
+
+  /**
+   * Fails if a side begins with another number than its peer's message says. Offsets: Linux
+   * ibta_vol1_c12.h.
+   */
+  @org.junit.jupiter.api.Test
+  void eachSideBeginsWithTheNumberThatItsPeerAsksFor() {
+    int afterEthernet = 14 + 20 + 8;
+    int mad = afterEthernet + 12 + 8;
+    try (Net net = new Net(13, 0)) {
+      net.b.cm.listen(PortSpace.TCP, PORT);
+      QueuePair mine = net.a.pair();
+      QueuePair theirs = net.b.pair();
+      mine.postReceive(9, net.a.region.lkey(), net.a.region.address(), 100);
+      theirs.postReceive(9, net.b.region.lkey(), net.b.region.address(), 100);
+      net.a.cm.connect(mine, Gid.of("10.9.0.2"), PORT, ConnectionParameters.defaults());
+      net.next(net.b, ConnectRequest.class).accept(theirs, ConnectionParameters.defaults());
+      net.next(net.a, CmEvent.Established.class);
+      net.next(net.b, CmEvent.Established.class);
+      mine.postSend(1, net.a.region.lkey(), net.a.region.address(), 10, QueuePair.SIGNALED);
+      mine.ring();
+      net.settle(SECOND / 1000);
+      theirs.postSend(1, net.b.region.lkey(), net.b.region.address(), 10, QueuePair.SIGNALED);
+      theirs.ring();
+      net.settle(SECOND / 1000);
+      int askedByReq = -1;
+      int askedByRep = -1;
+      List<Integer> sent = new ArrayList<>();
+      for (byte[] bytes : net.frames) {
+        ByteBuffer frame = ByteBuffer.wrap(bytes);
+        if (frame.getShort(12) != 0x0800) {
+          continue;
+        }
+        int opcode = bytes[afterEthernet];
+        if (opcode == 100 && frame.getShort(mad + 16) == 0x0010) {
+          askedByReq = frame.getInt(mad + 24 + 44) >>> 8;
+        } else if (opcode == 100 && frame.getShort(mad + 16) == 0x0013) {
+          askedByRep = frame.getInt(mad + 24 + 20) >>> 8;
+        } else if (opcode == 4) {
+          sent.add(frame.getInt(afterEthernet + 8) & 0xff_ffff);
+        }
+      }
+      assertEquals(List.of(askedByRep, askedByReq), sent);
+    }
   }
 }

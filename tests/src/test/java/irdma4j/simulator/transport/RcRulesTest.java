@@ -415,6 +415,48 @@ class RcRulesTest {
     fabric.settle(SECOND);
   }
 
+  /** An acknowledgement from the far side, of the near one's queue pair. */
+  private void answer(int psn, int syndrome) {
+    RoceFrame frame = new RoceFrame();
+    frame.destinationMac = a.mac;
+    frame.sourceMac = b.mac;
+    frame.sourceIpLow = 0x0a000002;
+    frame.destinationIpLow = 0x0a000001;
+    frame.udpSource = 0xc123;
+    frame.opcode = BthOpcode.ACKNOWLEDGE;
+    frame.destinationQp = near.qpn;
+    frame.psn = psn;
+    frame.syndrome = syndrome;
+    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
+    frame.writeHeaders(memory);
+    a.engine.receive(memory, frame.seal(memory, new Icrc()));
+  }
+
+  /**
+   * Linux's soft-RoCE answers the packets behind one that it has no receive for by a sequence NAK.
+   * Fails if those, or timeouts between two RNR NAKs, use up the retries.
+   */
+  @Test
+  void aPeerThatIsNotReadyUsesUpNoRetries() {
+    connect(LinkFaults.loss(100));
+    near.send.send(1, SendQueue.SIGNALED, 0, 0, whole(filled(a, 3000)));
+    near.send.ring();
+    for (int i = 0; i < 20; i++) {
+      int sent = from(0).size();
+      // The three packets, and again after a timeout.
+      while (from(0).size() < sent + 6) {
+        assertTrue(fabric.step());
+      }
+      answer(left.localPsn, Aeth.KIND_RNR | Responder.RNR_TIMER);
+      for (int behind = 0; behind <= left.retries; behind++) {
+        answer(left.localPsn, Aeth.NAK_SEQUENCE);
+      }
+    }
+    assertEquals(List.of(), a.events);
+    answer(left.localPsn + 2, Aeth.KIND_ACK | Aeth.CREDITS_UNLIMITED);
+    assertEquals(1, near.poll().size());
+  }
+
   /** A limited member talks to full members. Fails if the two keys are compared as a whole. */
   @Test
   void aFullMemberTakesFromALimitedOne() {
