@@ -131,7 +131,8 @@ public final class Replay {
    * Replays a trace.
    *
    * @param card what the simulated card says of itself, if the trace is not of a simulated one
-   * @throws TraceException if the trace describes a simulation that there cannot be
+   * @throws TraceException if the trace describes a simulation that there cannot be, or maps memory
+   *     where the simulator has no addresses; nothing was done then
    */
   public static Outcome run(DeviceTrace trace, CardProfile card) {
     Replay replay = of(trace, card);
@@ -143,7 +144,22 @@ public final class Replay {
     }
   }
 
+  private static void checkAddresses(DeviceTrace trace) {
+    for (TraceLine line : trace.lines()) {
+      if (line instanceof TraceLine.Map map) {
+        for (long page : map.pages()) {
+          if (page < 0 || page >= (long) Iommu.PAGES * Iommu.PAGE) {
+            throw new TraceException(
+                map.number(),
+                "IOVA 0x%x: the simulator maps addresses below 1 TiB".formatted(page));
+          }
+        }
+      }
+    }
+  }
+
   private static Replay of(DeviceTrace trace, CardProfile card) {
+    checkAddresses(trace);
     try {
       SimulationDescription described = SimulationDescription.parse(trace.device());
       return described == null

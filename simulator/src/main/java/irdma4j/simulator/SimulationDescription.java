@@ -1,6 +1,7 @@
 package irdma4j.simulator;
 
 import irdma4j.simulator.wire.LinkFaults;
+import java.math.BigDecimal;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -66,8 +67,8 @@ record SimulationDescription(
     return new SimulationDescription(
         words[1].equals("stepped"),
         value(values, "card"),
-        Long.parseLong(value(values, "seed")),
-        Integer.parseInt(value(values, "gigabits")),
+        number(values, "seed").longValue(),
+        number(values, "gigabits").intValue(),
         new LinkFaults(
             share(values, "loss"),
             share(values, "duplicate"),
@@ -85,8 +86,17 @@ record SimulationDescription(
     return value;
   }
 
+  private static BigDecimal number(Map<String, String> values, String name) {
+    String value = value(values, name);
+    try {
+      return new BigDecimal(value);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(name + "=" + value + ": a number is expected", e);
+    }
+  }
+
   private static double share(Map<String, String> values, String name) {
-    return Double.parseDouble(value(values, name));
+    return number(values, name).doubleValue();
   }
 
   /** The simulation again. */

@@ -27,7 +27,6 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.io.StringWriter;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -261,12 +260,39 @@ class ReplayProperties {
                   TraceException.class, () -> DeviceTrace.read(new StringReader(text)), text);
           assertEquals(line, refused.line(), text + refused.getMessage());
         });
-    for (String device : List.of("simulated", "simulated soon card=e810", "simulated stepped x")) {
-      List<String> lines =
-          Arrays.asList("irdma4j-trace 1", "device " + device, "functions 1", "end");
-      if (!device.equals("simulated")) {
-        assertThrows(TraceException.class, () -> replay(lines), device);
-      }
+  }
+
+  /** Fails if a trace that the simulator cannot follow is begun, or crashes it. */
+  @Test
+  void whatTheSimulatorCannotBeIsRefused() throws IOException {
+    List<String> devices =
+        List.of(
+            "simulated soon card=e810",
+            "simulated stepped x",
+            "simulated stepped card=e810 seed=z gigabits=100",
+            "simulated stepped card=big seed=1 gigabits=100 loss=0 duplicate=0 reorder=0 delay=0"
+                + " corrupt=0 mark=0");
+    for (String device : devices) {
+      List<String> lines = List.of(DeviceTrace.MAGIC, "device " + device, "functions 1", "end");
+      TraceException refused = assertThrows(TraceException.class, () -> replay(lines), device);
+      assertEquals(2, refused.line(), refused.getMessage());
     }
+    List<String> far =
+        List.of(
+            DeviceTrace.MAGIC,
+            "device x",
+            "functions 1",
+            "map 0 0 4096 contiguous 0x10000000000",
+            "end");
+    assertEquals(4, assertThrows(TraceException.class, () -> replay(far)).line());
+    List<String> closed =
+        List.of(
+            DeviceTrace.MAGIC,
+            "device x",
+            "functions 1",
+            "close 0 0",
+            "read32 5 0 0x500880 0x0",
+            "end");
+    assertEquals(5, replay(closed).difference().line());
   }
 }
