@@ -34,7 +34,8 @@ record FaultSpec(int function, Fault fault) {
   private static final int DEFAULT_HMC_ERROR = 0x0001_024e;
 
   private static final List<Occasion> DESCRIPTORS =
-      List.of(Occasion.CONTROL_OPERATION, Occasion.PAGE_DESCRIPTOR, Occasion.PBLE);
+      List.of(
+          Occasion.CONTROL_OPERATION, Occasion.SEND_WQE, Occasion.PAGE_DESCRIPTOR, Occasion.PBLE);
   private static final List<Occasion> DOORBELLS =
       List.of(Occasion.SEND_DOORBELL, Occasion.CONTROL_DOORBELL, Occasion.ARM_DOORBELL);
 

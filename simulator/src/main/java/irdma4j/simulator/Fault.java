@@ -52,14 +52,19 @@ public sealed interface Fault {
 
   /**
    * A descriptor in host memory is changed just before the device reads it: the header word of a
-   * control WQE, a page descriptor or a PBLE, as the moment says.
+   * control WQE or of a send WQE, a page descriptor or a PBLE, as the moment says.
    *
    * @param bits the bits of the little-endian word that are inverted, not 0
    */
   record CorruptDescriptor(Moment when, long bits) implements Fault {
     /** Checks the values. */
     public CorruptDescriptor {
-      requireOneOf(when, Occasion.CONTROL_OPERATION, Occasion.PAGE_DESCRIPTOR, Occasion.PBLE);
+      requireOneOf(
+          when,
+          Occasion.CONTROL_OPERATION,
+          Occasion.SEND_WQE,
+          Occasion.PAGE_DESCRIPTOR,
+          Occasion.PBLE);
       if (bits == 0) {
         throw new IllegalArgumentException("no bit is inverted");
       }

@@ -18,6 +18,8 @@ public enum Occasion {
   PAGE_DESCRIPTOR,
   /** A PBLE is about to be read in host memory. */
   PBLE,
+  /** The header of a queue pair's send WQE is about to be read in host memory. */
+  SEND_WQE,
   /** A completion of a queue pair is about to be written. */
   COMPLETION,
   /** An MSI-X message is about to be sent. */

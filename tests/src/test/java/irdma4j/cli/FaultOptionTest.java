@@ -35,7 +35,7 @@ import picocli.CommandLine;
 class FaultOptionTest {
   private static final Path PAGE = Path.of("..", "docs", "faults.md");
   private static final Pattern ROW = Pattern.compile("\\| `([^`]+)` \\| [^|]+ \\| (.+) \\|");
-  private static final int ROWS = 18;
+  private static final int ROWS = 19;
 
   @TempDir Path folder;
 

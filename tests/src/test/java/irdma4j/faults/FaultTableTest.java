@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.driver.RdmaException;
 import irdma4j.hmc.SegmentType;
+import irdma4j.hwregs.SqWqe;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Moment;
 import irdma4j.simulator.Occasion;
@@ -91,6 +92,12 @@ final class FaultTableTest {
               "PBLE corrupt",
               new Fault.CorruptDescriptor(Moment.next(Occasion.PBLE), 1L << 45),
               "0x"),
+          new Row(
+              "send WQE corrupt",
+              // More fragments than a WQE has room for.
+              new Fault.CorruptDescriptor(
+                  Moment.next(Occasion.SEND_WQE), SqWqe.ADDFRAGCNT.encode(15)),
+              "(0x020c)"),
           new Row(
               "stale page descriptor",
               new Fault.SkipInvalidation(Moment.next(Occasion.INVALIDATION)),

@@ -643,6 +643,17 @@ public final class Device implements DeviceServices {
   }
 
   @Override
+  public long readSendHeader(long iova, long polarity) {
+    long header = iommu.readWord(iova);
+    if (header >>> 63 == polarity
+        && faultAt(Occasion.SEND_WQE) instanceof Fault.CorruptDescriptor fault) {
+      header ^= fault.bits();
+      iommu.writeWord(iova, header);
+    }
+    return header;
+  }
+
+  @Override
   public boolean writeHostWord(long iova, long value) {
     return iommu.writeWord(iova, value);
   }

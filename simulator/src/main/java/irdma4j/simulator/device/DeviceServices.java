@@ -51,6 +51,15 @@ public interface DeviceServices {
    */
   long readHostWord(long iova);
 
+  /**
+   * Reads the header of a send WQE, as {@link #readHostWord}.
+   *
+   * @param polarity the valid bit of a WQE that is there
+   */
+  default long readSendHeader(long iova, long polarity) {
+    return readHostWord(iova);
+  }
+
   /** Writes a little-endian 64-bit word of host memory with release order. */
   boolean writeHostWord(long iova, long value);
 

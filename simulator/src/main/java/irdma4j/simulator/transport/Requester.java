@@ -95,7 +95,7 @@ final class Requester {
     long header =
         pushed && push != null
             ? push.header(index)
-            : services.readHostWord(wqeAddress(qp, index) + 24);
+            : services.readSendHeader(wqeAddress(qp, index) + 24, qp.sqPolarity);
     if (header >>> 63 != qp.sqPolarity) {
       return false;
     }
