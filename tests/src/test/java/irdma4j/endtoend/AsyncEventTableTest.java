@@ -305,7 +305,7 @@ class AsyncEventTableTest {
           s.near
               .sendQueue()
               .fastRegister(1, 0, region.key() >>> 8, 3, 0x1f, 0, 4096, false, 4096, 1, 0, 0);
-          s.bind(s.window(MemoryWindow.Type.TWO), region.key() & ~0xff | 3, 0, 64, true, false);
+          s.bind(s.window(MemoryWindow.Type.TWO), (region.key() & ~0xff) | 3, 0, 64, true, false);
         });
     way(
         AeCode.AMP_MWBIND_TO_MW_STAG,
