@@ -183,13 +183,15 @@ final class Engine implements AutoCloseable {
   // Time.
 
   /** As {@link irdma4j.uapi.DeviceClock#pause}. */
+  @SuppressWarnings("ThreadPriorityCheck") // A hint: nothing but speed depends on it.
   void pause(long nanos) {
     if (stepped) {
       pauseStepped(Math.max(nanos, SMALLEST_PAUSE));
     } else if (nanos < SHORTEST_PARK) {
       long end = System.nanoTime() + nanos;
       do {
-        Thread.onSpinWait();
+        // The device's own thread may need this processor.
+        Thread.yield();
       } while (System.nanoTime() < end);
     } else {
       LockSupport.parkNanos(this, nanos);
