@@ -3,6 +3,7 @@ package irdma4j.cli;
 import irdma4j.driver.DatagramPath;
 import irdma4j.driver.DeviceConfig;
 import irdma4j.driver.Gid;
+import irdma4j.driver.RcPath;
 import irdma4j.driver.RdmaDevice;
 import irdma4j.driver.RdmaException;
 import irdma4j.driver.StageListener;
@@ -14,6 +15,7 @@ import irdma4j.uapi.EthernetPort;
 import irdma4j.uapi.PciFunction;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -170,7 +172,7 @@ final class CabledPort implements AutoCloseable {
   }
 
   /** The way to a neighbour. */
-  DatagramPath pathTo(Gid peer) {
+  private DatagramPath pathTo(Gid peer) {
     manager.resolve(peer);
     CmEvent event = await("an answer for the address " + peer);
     return switch (event) {
@@ -179,5 +181,31 @@ final class CabledPort implements AutoCloseable {
           throw new RdmaException("nobody answers for the address " + unknown.peer());
       default -> throw new RdmaException("unexpected: " + event);
     };
+  }
+
+  /** The way of a reliable connection to a queue pair at a neighbour. */
+  RcPath connectedPath(Gid own, Gid peer, int remoteQpn, int localPsn, int remotePsn) {
+    DatagramPath path = pathTo(peer);
+    return RcPath.of(own, peer, path.remoteMac(), remoteQpn, localPsn, remotePsn)
+        .withVlan(path.vlan());
+  }
+
+  /**
+   * One of the port's own addresses.
+   *
+   * @param index which, from 0
+   * @param option what the user calls the index
+   */
+  Gid addressAt(int index, String option) {
+    List<LocalAddress> addresses = settings.addresses();
+    if (index < 0 || index >= addresses.size()) {
+      throw new UserError("%s %d: 0 to %d".formatted(option, index, addresses.size() - 1));
+    }
+    return addresses.get(index).gid();
+  }
+
+  /** The packet sequence number that a connection of this port begins with, 24 bits. */
+  int startingPsn() {
+    return new SplittableRandom(settings.seed()).nextInt(1 << 24);
   }
 }

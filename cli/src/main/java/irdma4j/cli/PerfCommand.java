@@ -1,15 +1,11 @@
 package irdma4j.cli;
 
 import irdma4j.driver.Completion;
-import irdma4j.driver.DatagramPath;
 import irdma4j.driver.Gid;
 import irdma4j.driver.QueuePair;
 import irdma4j.driver.RcPath;
-import irdma4j.driver.cm.LocalAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
@@ -148,11 +144,7 @@ final class PerfCommand implements Callable<Integer> {
 
   private void test(CabledPort cable, PerfExchange exchange, boolean client, PrintWriter out)
       throws IOException {
-    List<LocalAddress> addresses = cable.settings().addresses();
-    if (index < 0 || index >= addresses.size()) {
-      throw new UserError("-x %d: 0 to %d".formatted(index, addresses.size() - 1));
-    }
-    Gid own = addresses.get(index).gid();
+    Gid own = cable.addressAt(index, "-x");
     int mtu = exchange.begin(cable.settings().mtu());
     int largest = sizes()[sizes().length - 1];
     try (Channel channel = new Channel(cable, Math.max(largest, PAGE), Math.max(depth, receives))) {
@@ -160,7 +152,7 @@ final class PerfCommand implements Callable<Integer> {
           new PerfEnd(
               READS,
               channel.pair().qpn(),
-              new SplittableRandom(cable.settings().seed()).nextInt(1 << 24),
+              cable.startingPsn(),
               channel.key(),
               channel.address(0),
               own);
@@ -181,17 +173,10 @@ final class PerfCommand implements Callable<Integer> {
   }
 
   private void connect(CabledPort cable, Channel channel, PerfEnd local, PerfEnd remote, int mtu) {
-    DatagramPath path = cable.pathTo(remote.gid());
     RcPath way =
-        RcPath.of(
-                local.gid(),
-                remote.gid(),
-                path.remoteMac(),
-                remote.qpn(),
-                local.psn(),
-                remote.psn())
+        cable
+            .connectedPath(local.gid(), remote.gid(), remote.qpn(), local.psn(), remote.psn())
             .withMtu(mtu)
-            .withVlan(path.vlan())
             .withReads(Math.clamp(remote.outReads(), 1, READS), READS);
     channel.pair().connect(way);
   }

@@ -1,16 +1,12 @@
 package irdma4j.cli;
 
-import irdma4j.driver.DatagramPath;
 import irdma4j.driver.Gid;
 import irdma4j.driver.RcPath;
 import irdma4j.driver.RdmaException;
-import irdma4j.driver.cm.LocalAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -99,7 +95,7 @@ final class PingpongCommand implements Callable<Integer> {
   }
 
   private void serve(CabledPort cable, PrintWriter out, Runnable listening) throws IOException {
-    Gid own = own(cable);
+    Gid own = cable.addressAt(index, "-g");
     try (Channel channel = new Channel(cable, size, depth)) {
       RcEnd local = announce(cable, channel, own, out);
       RcEnd remote;
@@ -114,7 +110,7 @@ final class PingpongCommand implements Callable<Integer> {
   }
 
   private void ask(CabledPort cable, PrintWriter out, Runnable listening) throws IOException {
-    Gid own = own(cable);
+    Gid own = cable.addressAt(index, "-g");
     try (Channel channel = new Channel(cable, size, depth)) {
       RcEnd local = announce(cable, channel, own, out);
       RcEnd remote;
@@ -128,17 +124,8 @@ final class PingpongCommand implements Callable<Integer> {
     }
   }
 
-  private Gid own(CabledPort cable) {
-    List<LocalAddress> addresses = cable.settings().addresses();
-    if (index < 0 || index >= addresses.size()) {
-      throw new UserError("-g %d: 0 to %d".formatted(index, addresses.size() - 1));
-    }
-    return addresses.get(index).gid();
-  }
-
   private RcEnd announce(CabledPort cable, Channel channel, Gid own, PrintWriter out) {
-    int psn = new SplittableRandom(cable.settings().seed()).nextInt(1 << 24);
-    RcEnd local = new RcEnd(0, channel.pair().qpn(), psn, own);
+    RcEnd local = new RcEnd(0, channel.pair().qpn(), cable.startingPsn(), own);
     out.println("  local address:  " + local);
     out.flush();
     return local;
@@ -159,22 +146,12 @@ final class PingpongCommand implements Callable<Integer> {
   }
 
   private void connect(CabledPort cable, Channel channel, RcEnd local, RcEnd remote) {
-    DatagramPath path = cable.pathTo(remote.gid());
+    RcPath path =
+        cable.connectedPath(local.gid(), remote.gid(), remote.qpn(), local.psn(), remote.psn());
     for (int i = 0; i < depth; i++) {
       channel.receive(0, size);
     }
-    channel
-        .pair()
-        .connect(
-            RcPath.of(
-                    local.gid(),
-                    remote.gid(),
-                    path.remoteMac(),
-                    remote.qpn(),
-                    local.psn(),
-                    remote.psn())
-                .withMtu(cable.settings().mtu())
-                .withVlan(path.vlan()));
+    channel.pair().connect(path.withMtu(cable.settings().mtu()));
   }
 
   private void exchange(

@@ -213,6 +213,7 @@ public final class CompletionQueue implements AutoCloseable {
   /** A queue of a pair was flushed: work that comes after it has no completion of the device. */
   void addFlushed(QueuePairRings rings, boolean ofSendQueue) {
     ring.addFlushed(rings, ofSendQueue);
+    device.watchFlushed(this);
   }
 
   void removeFlushed(QueuePairRings rings) {
@@ -238,7 +239,7 @@ public final class CompletionQueue implements AutoCloseable {
     if (closed) {
       return;
     }
-    Dependants.requireNoneOf(this, device.children());
+    Dependants.requireNoneOf(this, device.queuePairs());
     closed = true;
     device.forget(this);
     try {

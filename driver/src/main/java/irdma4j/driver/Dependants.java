@@ -29,24 +29,14 @@ final class Dependants {
   }
 
   /** Refuses to close a completion queue while a queue pair completes into it. */
-  static void requireNoneOf(CompletionQueue queue, Collection<AutoCloseable> alive) {
+  static void requireNoneOf(CompletionQueue queue, Collection<QueuePairCore> alive) {
     refuse(
         "completion queue " + queue.id(),
         alive,
-        each ->
-            switch (each) {
-              case QueuePair pair -> usesQueue(pair.core(), queue);
-              case DatagramQueuePair pair -> usesQueue(pair.core(), queue);
-              default -> false;
-            });
+        pair -> pair.config().sendQueue() == queue || pair.config().receiveQueue() == queue);
   }
 
-  private static boolean usesQueue(QueuePairCore pair, CompletionQueue queue) {
-    return pair.config().sendQueue() == queue || pair.config().receiveQueue() == queue;
-  }
-
-  private static void refuse(
-      String what, Collection<AutoCloseable> alive, Predicate<AutoCloseable> uses) {
+  private static <T> void refuse(String what, Collection<T> alive, Predicate<T> uses) {
     long count = alive.stream().filter(uses).count();
     if (count > 0) {
       throw new IllegalStateException(

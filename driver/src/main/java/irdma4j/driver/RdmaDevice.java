@@ -56,6 +56,8 @@ public final class RdmaDevice implements AutoCloseable {
   private QueuePairRings[] ringsByQpn = new QueuePairRings[0];
   private final Map<Integer, CompletionQueue> queuesById = new java.util.HashMap<>();
   private final Map<Integer, QueuePairCore> pairsByQpn = new java.util.HashMap<>();
+  // Those of all queues into which a flushed queue pair has completed.
+  private final List<CompletionQueue> flushedQueues = new ArrayList<>();
   private final List<AsyncEvent> pendingEvents = new ArrayList<>();
   private Consumer<AsyncEvent> asyncListener = event -> {};
   private boolean closed;
@@ -452,7 +454,7 @@ public final class RdmaDevice implements AutoCloseable {
   public boolean processEvents(int vector, long timeoutNanos) {
     requireOpen();
     boolean handled = !pendingEvents.isEmpty();
-    for (CompletionQueue queue : queuesById.values()) {
+    for (CompletionQueue queue : flushedQueues) {
       handled |= queue.raiseForFlushedWork();
     }
     handled |= events().await(vector, handled ? 0 : timeoutNanos, this::raise, pendingEvents::add);
@@ -635,6 +637,17 @@ public final class RdmaDevice implements AutoCloseable {
     ringsByQpn[pair.qpn()] = pair.rings();
   }
 
+  Collection<QueuePairCore> queuePairs() {
+    return pairsByQpn.values();
+  }
+
+  /** From now on, work of a queue pair that was flushed may raise the queue's event. */
+  void watchFlushed(CompletionQueue queue) {
+    if (!flushedQueues.contains(queue)) {
+      flushedQueues.add(queue);
+    }
+  }
+
   /** What was made with the device and is open. */
   Collection<AutoCloseable> children() {
     return Collections.unmodifiableCollection(children);
@@ -647,6 +660,7 @@ public final class RdmaDevice implements AutoCloseable {
       case DatagramQueuePair pair -> forgotten(pair.core());
       case CompletionQueue queue -> {
         queuesById.remove(queue.id());
+        flushedQueues.remove(queue);
         completions += queue.polled();
       }
       default -> {}

@@ -92,10 +92,10 @@ final class GuestProbe implements Callable<Integer> {
               cable.settings().addresses().get(0).gid());
       PerfEnd peer = meet(tcp, own);
       RcPath path =
-          RcPath.of(
+          cable
+              .connectedPath(
                   own.gid(),
                   peer.gid(),
-                  cable.pathTo(peer.gid()).remoteMac(),
                   is("gone") && requester ? peer.qpn() ^ OTHER_PAIR : peer.qpn(),
                   own.psn(),
                   peer.psn())

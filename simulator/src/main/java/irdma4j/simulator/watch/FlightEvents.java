@@ -70,11 +70,9 @@ final class FlightEvents {
     }
   }
 
-  @Name("irdma4j.RegisterRead")
-  @Label("Register Read")
-  @Description("A driver read a register")
-  @Registered
-  static final class RegisterRead extends OfFunction {
+  /** An access to a register. */
+  @Registered(false)
+  abstract static class RegisterAccess extends OfFunction {
     @Label("Register")
     String register = "";
 
@@ -85,24 +83,26 @@ final class FlightEvents {
     @Label("Value")
     @Unsigned
     int value;
+
+    final RegisterAccess of(int at, int word) {
+      register = Registers.nameOf(at);
+      offset = at;
+      value = word;
+      return this;
+    }
   }
+
+  @Name("irdma4j.RegisterRead")
+  @Label("Register Read")
+  @Description("A driver read a register")
+  @Registered
+  static final class RegisterRead extends RegisterAccess {}
 
   @Name("irdma4j.RegisterWrite")
   @Label("Register Write")
   @Description("A register write has reached the device")
   @Registered
-  static final class RegisterWrite extends OfFunction {
-    @Label("Register")
-    String register = "";
-
-    @Label("Offset in BAR 0")
-    @Unsigned
-    int offset;
-
-    @Label("Value")
-    @Unsigned
-    int value;
-  }
+  static final class RegisterWrite extends RegisterAccess {}
 
   @Name("irdma4j.ControlOperation")
   @Label("Control Operation")
@@ -193,11 +193,9 @@ final class FlightEvents {
     boolean found;
   }
 
-  @Name("irdma4j.HostRead")
-  @Label("Host Memory Read")
-  @Description("The device read host memory")
-  @Registered
-  static final class HostRead extends OfFunction {
+  /** An access to host memory. */
+  @Registered(false)
+  abstract static class HostAccess extends OfFunction {
     @Label("IOVA")
     @MemoryAddress
     long iova;
@@ -205,21 +203,25 @@ final class FlightEvents {
     @Label("Size")
     @DataAmount
     long size;
+
+    final HostAccess of(long address, long bytes) {
+      iova = address;
+      size = bytes;
+      return this;
+    }
   }
+
+  @Name("irdma4j.HostRead")
+  @Label("Host Memory Read")
+  @Description("The device read host memory")
+  @Registered
+  static final class HostRead extends HostAccess {}
 
   @Name("irdma4j.HostWrite")
   @Label("Host Memory Write")
   @Description("The device wrote host memory")
   @Registered
-  static final class HostWrite extends OfFunction {
-    @Label("IOVA")
-    @MemoryAddress
-    long iova;
-
-    @Label("Size")
-    @DataAmount
-    long size;
-  }
+  static final class HostWrite extends HostAccess {}
 
   @Name("irdma4j.HostRefusal")
   @Label("Host Memory Refusal")
@@ -234,11 +236,9 @@ final class FlightEvents {
     boolean write;
   }
 
-  @Name("irdma4j.FrameSent")
-  @Label("Frame Sent")
-  @Description("A frame goes to the wire")
-  @Registered
-  static final class FrameSent extends OfFunction {
+  /** A frame at the port. */
+  @Registered(false)
+  abstract static class FrameEvent extends OfFunction {
     @Label("Operation")
     String operation = "";
 
@@ -257,32 +257,30 @@ final class FlightEvents {
     @Label("Frame Size")
     @DataAmount
     int size;
+
+    final FrameEvent of(MemorySegment bytes) {
+      FrameSummary summary = FrameSummary.of(bytes);
+      operation = summary.opcode();
+      origin = summary.source();
+      destination = summary.destination();
+      queuePair = summary.destinationQp();
+      psn = summary.psn();
+      size = (int) bytes.byteSize();
+      return this;
+    }
   }
+
+  @Name("irdma4j.FrameSent")
+  @Label("Frame Sent")
+  @Description("A frame goes to the wire")
+  @Registered
+  static final class FrameSent extends FrameEvent {}
 
   @Name("irdma4j.FrameReceived")
   @Label("Frame Received")
   @Description("A frame has arrived")
   @Registered
-  static final class FrameReceived extends OfFunction {
-    @Label("Operation")
-    String operation = "";
-
-    @Label("Source Address")
-    String origin = "";
-
-    @Label("Destination Address")
-    String destination = "";
-
-    @Label("Destination Queue Pair")
-    int queuePair;
-
-    @Label("Packet Sequence Number")
-    int psn;
-
-    @Label("Frame Size")
-    @DataAmount
-    int size;
-  }
+  static final class FrameReceived extends FrameEvent {}
 
   @Name("irdma4j.Completion")
   @Label("Completion")
@@ -408,20 +406,8 @@ final class FlightEvents {
 
   private static OfFunction filled(DeviceEvent event) {
     return switch (event) {
-      case DeviceEvent.RegisterRead e -> {
-        RegisterRead flight = new RegisterRead();
-        flight.register = Registers.nameOf(e.offset());
-        flight.offset = e.offset();
-        flight.value = e.value();
-        yield flight;
-      }
-      case DeviceEvent.RegisterWrite e -> {
-        RegisterWrite flight = new RegisterWrite();
-        flight.register = Registers.nameOf(e.offset());
-        flight.offset = e.offset();
-        flight.value = e.value();
-        yield flight;
-      }
+      case DeviceEvent.RegisterRead e -> new RegisterRead().of(e.offset(), e.value());
+      case DeviceEvent.RegisterWrite e -> new RegisterWrite().of(e.offset(), e.value());
       case DeviceEvent.ControlDone e -> {
         ControlOperation flight = new ControlOperation();
         flight.operation = String.valueOf(CqpOpcode.of(e.opcode()));
@@ -448,46 +434,16 @@ final class FlightEvents {
         flight.found = e.iova() != -1;
         yield flight;
       }
-      case DeviceEvent.HostRead e -> {
-        HostRead flight = new HostRead();
-        flight.iova = e.iova();
-        flight.size = e.bytes();
-        yield flight;
-      }
-      case DeviceEvent.HostWrite e -> {
-        HostWrite flight = new HostWrite();
-        flight.iova = e.iova();
-        flight.size = e.bytes();
-        yield flight;
-      }
+      case DeviceEvent.HostRead e -> new HostRead().of(e.iova(), e.bytes());
+      case DeviceEvent.HostWrite e -> new HostWrite().of(e.iova(), e.bytes());
       case DeviceEvent.HostRefused e -> {
         HostRefusal flight = new HostRefusal();
         flight.iova = e.iova();
         flight.write = e.write();
         yield flight;
       }
-      case DeviceEvent.FrameSent e -> {
-        FrameSummary summary = FrameSummary.of(e.bytes());
-        FrameSent flight = new FrameSent();
-        flight.operation = summary.opcode();
-        flight.origin = summary.source();
-        flight.destination = summary.destination();
-        flight.queuePair = summary.destinationQp();
-        flight.psn = summary.psn();
-        flight.size = (int) e.bytes().byteSize();
-        yield flight;
-      }
-      case DeviceEvent.FrameReceived e -> {
-        FrameSummary summary = FrameSummary.of(e.bytes());
-        FrameReceived flight = new FrameReceived();
-        flight.operation = summary.opcode();
-        flight.origin = summary.source();
-        flight.destination = summary.destination();
-        flight.queuePair = summary.destinationQp();
-        flight.psn = summary.psn();
-        flight.size = (int) e.bytes().byteSize();
-        yield flight;
-      }
+      case DeviceEvent.FrameSent e -> new FrameSent().of(e.bytes());
+      case DeviceEvent.FrameReceived e -> new FrameReceived().of(e.bytes());
       case DeviceEvent.CompletionWritten e -> completion(e);
       case DeviceEvent.CompletionEvent e -> {
         CompletionEvent flight = new CompletionEvent();
