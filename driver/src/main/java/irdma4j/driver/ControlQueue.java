@@ -303,12 +303,7 @@ final class ControlQueue {
 
       @Override
       public void invalidatePage(int segment, int page) {
-        bar.write32(
-            owner.invalidationRegister(),
-            (int)
-                (Registers.PDINV_PMSDIDX.encode(segment)
-                    | Registers.PDINV_PMSDPARTSEL.encode(1)
-                    | Registers.PDINV_PMPDIDX.encode(page)));
+        bar.write32(owner.invalidationRegister(), owner.invalidation(segment, page));
       }
     };
   }

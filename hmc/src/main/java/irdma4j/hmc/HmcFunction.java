@@ -1,19 +1,22 @@
 package irdma4j.hmc;
 
+import irdma4j.hwregs.Generation;
 import irdma4j.hwregs.Registers;
 
 /**
  * Whose Host Memory Cache: that of a physical function, or of a virtual one that it backs. Each has
  * a segment descriptor table and an FPM address space of its own.
  *
- * <p>Source: Linux drivers/infiniband/hw/irdma/icrdma_hw.h for the registers.
+ * <p>Source: Linux drivers/infiniband/hw/irdma/icrdma_hw.h for the registers and the first id of a
+ * virtual function, drivers/net/ethernet/intel/ice/ice_vf_lib.h for their number, and i40iw_hmc.h
+ * of Linux 5.13 for the register that belongs to an id.
  *
- * @param id what control operations call the function, 0 to 63
- * @param virtualIndex which virtual function of its physical one, 0 to 31; -1 for a physical one
+ * @param id what control operations call the function, 0 to 63; 8 to 39 of a virtual one
+ * @param virtualIndex which virtual function of its physical one, 0 to 255; -1 for a physical one
  */
 public record HmcFunction(int id, int virtualIndex) {
   private static final int IDS = 64;
-  private static final int VIRTUAL = 32;
+  private static final int VIRTUAL = 256;
 
   /** Refuses what no register or operation can name. */
   public HmcFunction {
@@ -23,6 +26,14 @@ public record HmcFunction(int id, int virtualIndex) {
     if (virtualIndex < -1 || virtualIndex >= VIRTUAL) {
       throw new IllegalArgumentException(
           "virtual function " + virtualIndex + ": 0 to " + (VIRTUAL - 1));
+    }
+    if (virtualIndex >= 0) {
+      int first = Generation.GEN_2.firstVfFunction();
+      int last = first + Registers.GLHMC_VFPDINV.count() - 1;
+      if (id < first || id > last) {
+        throw new IllegalArgumentException(
+            "HMC function %d of a virtual function: %d to %d".formatted(id, first, last));
+      }
     }
   }
 
@@ -47,7 +58,22 @@ public record HmcFunction(int id, int virtualIndex) {
   /** Offset, in BAR 0, of the register that makes the device forget a page descriptor. */
   public int invalidationRegister() {
     return isVirtual()
-        ? Registers.GLHMC_VFPDINV.offset() + Integer.BYTES * virtualIndex
+        ? Registers.GLHMC_VFPDINV.offset()
+            + Registers.GLHMC_VFPDINV.stride() * (id - Generation.GEN_2.firstVfFunction())
         : Registers.PFHMC_PDINV.offset();
+  }
+
+  /**
+   * What is written there to make it forget one. Only a physical function's register has a field
+   * for the partition of the table.
+   *
+   * @param segment index of the segment, 0 to 4095
+   * @param page index of the page in it, 0 to 511
+   */
+  public int invalidation(int segment, int page) {
+    return (int)
+        (Registers.PDINV_PMSDIDX.encode(segment)
+            | Registers.PDINV_PMSDPARTSEL.encode(!isVirtual())
+            | Registers.PDINV_PMPDIDX.encode(page));
   }
 }

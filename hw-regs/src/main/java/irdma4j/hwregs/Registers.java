@@ -244,7 +244,7 @@ public final class Registers {
           PDINV_PMSDPARTSEL,
           PDINV_PMPDIDX);
 
-  /** The same for a virtual function. */
+  /** The same for a virtual function, by its HMC function's number beyond the first such. */
   public static final Register GLHMC_VFPDINV =
       Register.array(
           "GLHMC_VFPDINV",
@@ -252,7 +252,6 @@ public final class Registers {
           32,
           "Makes the device forget a page descriptor of a virtual function",
           PDINV_PMSDIDX,
-          PDINV_PMSDPARTSEL,
           PDINV_PMPDIDX);
 
   /** Critical error of the protocol engine. */

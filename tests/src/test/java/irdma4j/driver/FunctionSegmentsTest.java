@@ -21,7 +21,7 @@ class FunctionSegmentsTest {
     try (ScriptedCard card = new ScriptedCard()) {
       ControlQueue control = Bench.control(card, ControlQueue.SLOTS);
       SegmentUpdate update = new SegmentUpdate(7, SegmentType.PAGED, 0xa5_0000_0000L, true);
-      for (HmcFunction owner : List.of(HmcFunction.physical(2), HmcFunction.virtual(40, 5))) {
+      for (HmcFunction owner : List.of(HmcFunction.physical(2), HmcFunction.virtual(13, 200))) {
         SegmentProgrammer programmer = control.programmer(owner);
         card.take();
         programmer.updateSegments(List.of(update));
@@ -32,7 +32,7 @@ class FunctionSegmentsTest {
                 new ScriptedCard.Event.Access(
                     true,
                     owner.isVirtual() ? 0x528314 : Registers.PFHMC_PDINV.offset(),
-                    511 << 16 | 1 << 15 | 7)),
+                    owner.isVirtual() ? 511 << 16 | 7 : 511 << 16 | 1 << 15 | 7)),
             card.take());
       }
       control.close();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** The order in which functions come and go, and what names them. */
 class HmcFunctionsTest {
-  private static final HmcFunction PHYSICAL = HmcFunction.physical(3);
+  private static final HmcFunction PHYSICAL = HmcFunction.physical(11);
   private static final HmcLayout LAYOUT =
       new HmcLayout(Map.of(HmcObject.QP, new HmcLayout.Area(0, 64, 512)), 1);
 
@@ -42,7 +42,7 @@ class HmcFunctionsTest {
     open(PHYSICAL);
     open(HmcFunction.virtual(9, 0));
     assertThrows(HmcException.class, () -> open(HmcFunction.physical(4)), "a second one");
-    assertThrows(HmcException.class, () -> open(HmcFunction.virtual(3, 1)), "id 3 again");
+    assertThrows(HmcException.class, () -> open(HmcFunction.virtual(11, 1)), "id 11 again");
     assertThrows(HmcException.class, () -> open(HmcFunction.virtual(9, 1)), "id 9 again");
     assertThrows(HmcException.class, () -> open(HmcFunction.virtual(10, 0)), "number 0 again");
     assertEquals(2, functions.functions().size());
@@ -66,12 +66,18 @@ class HmcFunctionsTest {
     functions.close();
   }
 
-  /** The offsets are those of Linux's icrdma_hw.h. */
+  /**
+   * The offsets are those of Linux's icrdma_hw.h; that a virtual function's depends on its id and
+   * has no partition field, of i40iw_hmc.h in Linux 5.13.
+   */
   @Test
   void eachHasARegisterOfItsOwn() {
     assertEquals(0x00520300, PHYSICAL.invalidationRegister());
-    assertEquals(0x00528300, HmcFunction.virtual(9, 0).invalidationRegister());
-    assertEquals(0x0052837c, HmcFunction.virtual(9, 31).invalidationRegister());
+    assertEquals(0x00528300, HmcFunction.virtual(8, 5).invalidationRegister());
+    assertEquals(0x00528304, HmcFunction.virtual(9, 0).invalidationRegister());
+    assertEquals(0x0052837c, HmcFunction.virtual(39, 255).invalidationRegister());
+    assertEquals(511 << 16 | 1 << 15 | 4095, PHYSICAL.invalidation(4095, 511));
+    assertEquals(511 << 16 | 4095, HmcFunction.virtual(9, 0).invalidation(4095, 511));
     assertFalse(PHYSICAL.isVirtual());
     assertTrue(HmcFunction.virtual(9, 0).isVirtual());
   }
@@ -81,8 +87,10 @@ class HmcFunctionsTest {
     assertThrows(IllegalArgumentException.class, () -> HmcFunction.physical(-1));
     assertThrows(IllegalArgumentException.class, () -> HmcFunction.physical(64));
     assertEquals(63, HmcFunction.physical(63).id());
-    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(0, 32));
-    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(0, -1));
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(8, 256));
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(8, -1));
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(7, 0));
+    assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(40, 0));
     assertThrows(IllegalArgumentException.class, () -> new HmcFunction(0, -2));
   }
 }

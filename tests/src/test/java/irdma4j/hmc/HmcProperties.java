@@ -49,11 +49,13 @@ class HmcProperties {
         layouts,
         actions,
         (memory, devices) -> {
-          HmcFunctions functions = new HmcFunctions(memory, owner -> devices.get(owner.id() / 3));
+          HmcFunctions functions =
+              new HmcFunctions(
+                  memory, owner -> devices.get(owner.isVirtual() ? (owner.id() - 8) / 3 : 0));
           List<HmcSubject> subjects = new ArrayList<>();
           for (int i = 0; i < devices.size(); i++) {
             HmcFunction owner =
-                i == 0 ? HmcFunction.physical(0) : HmcFunction.virtual(3 * i, i - 1);
+                i == 0 ? HmcFunction.physical(0) : HmcFunction.virtual(8 + 3 * i, i - 1);
             HostMemoryCache cache = functions.open(owner, layouts.get(i), SegmentType.DIRECT);
             HmcSubject subject = HmcSubject.of(cache);
             subjects.add(
