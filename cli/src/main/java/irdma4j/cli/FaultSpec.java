@@ -50,6 +50,8 @@ record FaultSpec(int function, Fault fault) {
     STALE(null, Occasion.INVALIDATION),
     LOSE_DOORBELL(null, DOORBELLS.toArray(Occasion[]::new)),
     CQ_OVERFLOW(null, Occasion.COMPLETION),
+    CEQ_OVERFLOW(null, Occasion.COMPLETION_EVENT),
+    AEQ_OVERFLOW(null, Occasion.ASYNC_EVENT),
     HMC_ERROR("CODE", Occasion.values()),
     PCI_ERROR(null, Occasion.values()),
     REMOVAL(null, Occasion.values()),
@@ -120,6 +122,7 @@ record FaultSpec(int function, Fault fault) {
       case STALE -> new Fault.SkipInvalidation(when);
       case LOSE_DOORBELL -> new Fault.LoseDoorbell(when);
       case CQ_OVERFLOW -> new Fault.OverflowCompletionQueue(when);
+      case CEQ_OVERFLOW, AEQ_OVERFLOW -> new Fault.OverflowEventQueue(when);
       case HMC_ERROR ->
           new Fault.HmcError(
               when, value == null ? DEFAULT_HMC_ERROR : number(text, value, 1, Integer.MAX_VALUE));

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param tcpState state of the queue pair's TCP connection, of iWARP
  * @param queuePairState state of the queue pair
  * @param receivedData kind of data that the device left in the queue pair's Q2 buffer, of iWARP
- * @param isOverflow earlier events were lost
+ * @param isOverflow events next to this one were lost, because the queue was full; which, nobody
+ *     knows. The device says so, or the driver found the queue full
  */
 public record AsyncEvent(
     int code,
@@ -44,6 +45,12 @@ public record AsyncEvent(
         (int) Aeqe.IWSTATE.decode(word),
         (int) Aeqe.Q2DATA.decode(word),
         Aeqe.OVERFLOW.isSet(word));
+  }
+
+  /** The same event with the mark that others were lost. */
+  AsyncEvent withOverflow() {
+    return new AsyncEvent(
+        code, source, queueId, wqe, queueContext, tcpState, queuePairState, receivedData, true);
   }
 
   /** Whether {@link #queueId} is a completion queue. */
@@ -182,12 +189,13 @@ public record AsyncEvent(
   public String toString() {
     AeCode known = AeCode.of(code);
     AeSource from = AeSource.of(source);
-    return "%s (0x%04x) on %s %d, source %s"
+    return "%s (0x%04x) on %s %d, source %s%s"
         .formatted(
             known == null ? "unknown event" : known.meaning(),
             code,
             isCompletionQueue() ? "CQ" : "QP",
             queueId,
-            from == null ? source : from.meaning());
+            from == null ? source : from.meaning(),
+            isOverflow ? "; other events were lost" : "");
   }
 }

@@ -31,6 +31,9 @@ public final class CompletionQueue implements AutoCloseable {
   private @Nullable DmaMemory outgoing;
   private boolean event;
   private boolean armed;
+  private boolean armedSolicited;
+  private int arms;
+  private int armsWhenSuspect = -1;
   private boolean closed;
 
   private CompletionQueue(
@@ -181,14 +184,19 @@ public final class CompletionQueue implements AutoCloseable {
    * before raises none.
    */
   public void arm() {
-    armed = true;
-    ring.arm(false);
+    arm(false);
   }
 
   /** Asks for an event at the next completion that the peer marked as solicited. */
   public void armSolicited() {
+    arm(true);
+  }
+
+  private void arm(boolean solicitedOnly) {
+    arms++;
+    armedSolicited = solicitedOnly;
     armed = true;
-    ring.arm(true);
+    ring.arm(solicitedOnly);
   }
 
   /**
@@ -220,6 +228,30 @@ public final class CompletionQueue implements AutoCloseable {
     ring.removeFlushed(rings);
   }
 
+  /** Number of the completion event queue that its events arrive in. */
+  int ceqId() {
+    return ceqId;
+  }
+
+  /**
+   * Raises the event that was asked for, if completions that answer the request were already there
+   * when this was last asked.
+   */
+  boolean raiseIfOverdue() {
+    int request = arms;
+    if (!armed || !ring.hasUnread(armedSolicited)) {
+      armsWhenSuspect = -1;
+      return false;
+    }
+    if (armsWhenSuspect != request) {
+      armsWhenSuspect = request;
+      return false;
+    }
+    armsWhenSuspect = -1;
+    raiseEvent();
+    return true;
+  }
+
   /** Raises the event that was asked for, if there is work for which the device raises none. */
   boolean raiseForFlushedWork() {
     if (!armed || !ring.hasFlushedWork()) {
@@ -243,6 +275,7 @@ public final class CompletionQueue implements AutoCloseable {
     closed = true;
     device.forget(this);
     try {
+      device.takeEvents(ceqId);
       device
           .control()
           .execute(

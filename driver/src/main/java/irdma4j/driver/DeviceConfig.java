@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param completionEventQueues wanted CEQs, at least 1; each has an interrupt vector of its own
  * @param interruptIntervalMicros least time between two interrupts of a vector other than that of
  *     asynchronous events, 0 to 8190
+ * @param completionEventEntries most entries of a CEQ, at least 1; it gets no more than one for
+ *     each completion queue, and with fewer events come late
+ * @param asyncEventEntries most entries of the AEQ, at least 1; it gets no more than one for each
+ *     queue pair and each completion queue, and with fewer events can be lost
  * @param alwaysRing ring every doorbell, rather than only those that the device may need
  * @param hmcFunction HMC function id, 0 to 63: the number of the PCI function on its card
  * @param virtualFunctions virtual functions that this function backs, 0 to 32
@@ -41,6 +45,8 @@ public record DeviceConfig(
     int pbleChunkPages,
     int completionEventQueues,
     int interruptIntervalMicros,
+    int completionEventEntries,
+    int asyncEventEntries,
     boolean alwaysRing,
     int hmcFunction,
     int virtualFunctions,
@@ -67,6 +73,8 @@ public record DeviceConfig(
         interruptIntervalMicros >= 0 && interruptIntervalMicros <= MAX_INTERVAL_MICROS,
         "interruptIntervalMicros",
         interruptIntervalMicros);
+    require(completionEventEntries >= 1, "completionEventEntries", completionEventEntries);
+    require(asyncEventEntries >= 1, "asyncEventEntries", asyncEventEntries);
     require(hmcFunction >= 0 && hmcFunction < 64, "hmcFunction", hmcFunction);
     require(
         virtualFunctions >= 0 && virtualFunctions <= MAX_VIRTUAL_FUNCTIONS,
@@ -95,6 +103,8 @@ public record DeviceConfig(
         PblePool.WHOLE_SEGMENT,
         2,
         0,
+        Integer.MAX_VALUE,
+        Integer.MAX_VALUE,
         false,
         0,
         0,
@@ -138,6 +148,20 @@ public record DeviceConfig(
   /** With fewer or more interrupts. */
   public DeviceConfig withInterruptIntervalMicros(int value) {
     return with(copy -> copy.interruptIntervalMicros = value);
+  }
+
+  /**
+   * With smaller event queues, which take less memory.
+   *
+   * @param completionEvents most entries of a completion event queue
+   * @param asyncEvents most entries of the asynchronous event queue
+   */
+  public DeviceConfig withEventEntries(int completionEvents, int asyncEvents) {
+    return with(
+        copy -> {
+          copy.completionEventEntries = completionEvents;
+          copy.asyncEventEntries = asyncEvents;
+        });
   }
 
   /** Ringing every doorbell, or only those that the device may need. */
@@ -217,6 +241,8 @@ public record DeviceConfig(
     private int pbleChunkPages;
     private int completionEventQueues;
     private int interruptIntervalMicros;
+    private int completionEventEntries;
+    private int asyncEventEntries;
     private boolean alwaysRing;
     private int hmcFunction;
     private int virtualFunctions;
@@ -234,6 +260,8 @@ public record DeviceConfig(
       pbleChunkPages = from.pbleChunkPages;
       completionEventQueues = from.completionEventQueues;
       interruptIntervalMicros = from.interruptIntervalMicros;
+      completionEventEntries = from.completionEventEntries;
+      asyncEventEntries = from.asyncEventEntries;
       alwaysRing = from.alwaysRing;
       hmcFunction = from.hmcFunction;
       virtualFunctions = from.virtualFunctions;
@@ -253,6 +281,8 @@ public record DeviceConfig(
           pbleChunkPages,
           completionEventQueues,
           interruptIntervalMicros,
+          completionEventEntries,
+          asyncEventEntries,
           alwaysRing,
           hmcFunction,
           virtualFunctions,

@@ -13,6 +13,9 @@ import java.util.Map;
  * @param doorbellsSkipped send doorbells that were not needed
  * @param completions completions polled
  * @param interrupts interrupts handled
+ * @param overdueEvents completion events that the device did not raise, found by a look at queues
+ *     that had completions
+ * @param asyncEventLosses asynchronous events with {@link AsyncEvent#isOverflow}
  * @param controlOperations control operations done
  * @param hmcSegments backed segments of 2 MiB
  * @param hmcObjects objects of each kind in the HMC
@@ -25,6 +28,8 @@ public record DeviceUsage(
     long doorbellsSkipped,
     long completions,
     long interrupts,
+    long overdueEvents,
+    long asyncEventLosses,
     long controlOperations,
     int hmcSegments,
     Map<HmcObject, Integer> hmcObjects,

@@ -17,13 +17,18 @@ import irdma4j.hwregs.HmcObject;
  * @param firstCeqVector vector of CEQ 0, which may be that of the AEQ; the others follow
  */
 record EventPlan(int ceqEntries, int aeqEntries, int aeqVector, int firstCeqVector) {
-  /** For the objects of a function; CEQ 0 and the AEQ share vector 0. */
-  static EventPlan shared(HmcLayout layout) {
+  /**
+   * For the objects of a function; CEQ 0 and the AEQ share vector 0.
+   *
+   * @param ceqLimit most entries of a completion event queue, at least 1
+   * @param aeqLimit most entries of the asynchronous event queue, at least 1
+   */
+  static EventPlan shared(HmcLayout layout, int ceqLimit, int aeqLimit) {
     long pairs = layout.of(HmcObject.QP).count();
     long queues = layout.of(HmcObject.CQ).count();
     return new EventPlan(
-        (int) Math.min(queues, Generation.GEN_2.maxCeqEntries()),
-        (int) Math.min(pairs + queues, Generation.GEN_2.maxAeqEntries()),
+        (int) Math.min(queues, Math.min(ceqLimit, Generation.GEN_2.maxCeqEntries())),
+        (int) Math.min(pairs + queues, Math.min(aeqLimit, Generation.GEN_2.maxAeqEntries())),
         0,
         0);
   }

@@ -54,6 +54,12 @@ final class EventQueues {
     this.plan = plan;
   }
 
+  /** Number of the completion event queue of a vector, or -1 if it has none. */
+  int ceqOf(int vector) {
+    int ceq = vector - plan.firstCeqVector();
+    return ceq >= 0 && ceq < ceqs.size() ? ceq : -1;
+  }
+
   int ceqCount() {
     return ceqs.size();
   }
@@ -159,23 +165,52 @@ final class EventQueues {
 
   private boolean drain(int vector, IntConsumer events, Consumer<AsyncEvent> asyncEvents) {
     boolean handled = false;
-    int ceq = vector - plan.firstCeqVector();
-    if (ceq >= 0 && ceq < ceqs.size()) {
-      CompletionEventRing ring = ceqs.get(ceq).ring();
-      for (int cqId; (cqId = ring.poll(EventQueues::queueOf)) >= 0; ) {
-        events.accept(cqId);
-        handled = true;
-      }
+    int ceq = ceqOf(vector);
+    if (ceq >= 0) {
+      handled = drainCompletions(ceq, events);
     }
     AsyncEventRing async = aeq;
     if (vector == plan.aeqVector() && async != null) {
-      for (AsyncEvent event; (event = async.poll()) != null; ) {
-        async.giveBack(1);
-        asyncEvents.accept(event);
-        handled = true;
-      }
+      handled |= drainAsync(async, asyncEvents);
     }
     return handled;
+  }
+
+  /**
+   * Takes what a completion event queue holds, without waiting.
+   *
+   * @return whether there was anything
+   */
+  boolean drainCompletions(int ceq, IntConsumer events) {
+    boolean handled = false;
+    CompletionEventRing ring = ceqs.get(ceq).ring();
+    for (int cqId; (cqId = ring.poll(EventQueues::queueOf)) >= 0; ) {
+      events.accept(cqId);
+      handled = true;
+    }
+    return handled;
+  }
+
+  /**
+   * Takes all events, and only then gives their entries back, as Linux irdma_process_aeq does: a
+   * queue that was full then shows. The device can have dropped events there, and says so only with
+   * the next one, which may never come.
+   */
+  private static boolean drainAsync(AsyncEventRing ring, Consumer<AsyncEvent> events) {
+    boolean handled = false;
+    while (true) {
+      int taken = 0;
+      AsyncEvent event;
+      while ((event = ring.poll()) != null) {
+        taken++;
+        events.accept(taken == ring.size() ? event.withOverflow() : event);
+      }
+      if (taken == 0) {
+        return handled;
+      }
+      ring.giveBack(taken);
+      handled = true;
+    }
   }
 
   /** A completion queue's context is its number, but for the CCQ. */

@@ -60,6 +60,10 @@ public final class RdmaDevice implements AutoCloseable {
   private final List<CompletionQueue> flushedQueues = new ArrayList<>();
   private final List<AsyncEvent> pendingEvents = new ArrayList<>();
   private Consumer<AsyncEvent> asyncListener = event -> {};
+  // Since processEvents was last called.
+  private boolean raisedMeanwhile;
+  private long asyncEventLosses;
+  private @Nullable OverdueEvents overdue;
   private boolean closed;
 
   private @Nullable ControlQueue controlQueue;
@@ -253,7 +257,9 @@ public final class RdmaDevice implements AutoCloseable {
   private String upCeq0() {
     int vectors = Math.min(config.completionEventQueues(), vectorLimit());
     function.interrupts().enable(vectors);
-    EventPlan eventPlan = EventPlan.shared(hmc().layout());
+    EventPlan eventPlan =
+        EventPlan.shared(
+            hmc().layout(), config.completionEventEntries(), config.asyncEventEntries());
     EventQueues queues =
         new EventQueues(
             function,
@@ -272,7 +278,7 @@ public final class RdmaDevice implements AutoCloseable {
     if (control != null) {
       control.waitBy(
           nanos -> {
-            if (queues.await(0, nanos, this::raise, pendingEvents::add)) {
+            if (queues.await(0, nanos, this::raiseMeanwhile, pendingEvents::add)) {
               control.arm();
             }
           });
@@ -311,6 +317,7 @@ public final class RdmaDevice implements AutoCloseable {
       }
       throw e;
     }
+    overdue = new OverdueEvents(wanted);
     return (wanted - 1) + " more";
   }
 
@@ -434,7 +441,13 @@ public final class RdmaDevice implements AutoCloseable {
     return queue;
   }
 
-  /** From now on, asynchronous events are also given to this; it is called by processEvents. */
+  /**
+   * From now on, asynchronous events are also given to this; it is called by processEvents.
+   *
+   * <p>If {@link AsyncEvent#isOverflow} says that others were lost, any queue pair may be in the
+   * error state without this device knowing: its work does not complete until {@link
+   * QueuePair#toError} is called.
+   */
   public void onAsyncEvent(Consumer<AsyncEvent> listener) {
     asyncListener = listener;
   }
@@ -443,33 +456,80 @@ public final class RdmaDevice implements AutoCloseable {
    * Handles events, waiting for the first if there is none: completion queues learn of their
    * events, and queue pairs that the device has put into the error state are flushed. Work that was
    * posted to a queue pair after its flush raises its event here, too, if it was posted before the
-   * call: for it the device raises none.
+   * call: for it the device raises none. So does a completion queue that has completions and whose
+   * event was lost; it is found after {@value OverdueEvents#INTERVAL_NANOS} ns, or twice that.
    *
    * @param vector the interrupt vector: that of a CEQ; asynchronous events are on vector 0
    * @param timeoutNanos how long to wait at most, in the device's time; 0 only looks
    * @return whether anything was handled
-   * @throws RdmaException if nothing happened because the device no longer works: it is gone, was
+   * @throws RdmaException if nothing happens because the device no longer works: it is gone, was
    *     reset, or has stopped; it can then only be closed
    */
   public boolean processEvents(int vector, long timeoutNanos) {
     requireOpen();
-    boolean handled = !pendingEvents.isEmpty();
+    long now = function.clock().nanos();
+    long end = now + Math.min(timeoutNanos, Long.MAX_VALUE - now);
+    boolean handled = raisedMeanwhile || !pendingEvents.isEmpty();
+    raisedMeanwhile = false;
     for (CompletionQueue queue : flushedQueues) {
       handled |= queue.raiseForFlushedWork();
     }
-    handled |= events().await(vector, handled ? 0 : timeoutNanos, this::raise, pendingEvents::add);
+    while (true) {
+      long wait = handled ? 0 : Math.min(end - now, OverdueEvents.INTERVAL_NANOS);
+      handled |= events().await(vector, wait, this::raise, pendingEvents::add);
+      deliverEvents();
+      if (handled) {
+        return true;
+      }
+      now = function.clock().nanos();
+      if (overdue().raise(events().ceqOf(vector), now, queuesById.values())) {
+        return true;
+      }
+      if (timeoutNanos > 0) {
+        control().requireAlive();
+      }
+      if (now >= end) {
+        return false;
+      }
+    }
+  }
+
+  private void deliverEvents() {
     while (!pendingEvents.isEmpty()) {
       AsyncEvent event = pendingEvents.removeFirst();
       QueuePairCore pair = event.isCompletionQueue() ? null : pairsByQpn.get(event.queueId());
       if (pair != null) {
         pair.happened(event);
       }
+      if (event.isOverflow()) {
+        asyncEventLosses++;
+      }
       asyncListener.accept(event);
     }
-    if (!handled && timeoutNanos > 0) {
-      control().requireAlive();
+  }
+
+  /**
+   * Takes the events of a completion event queue, until none is left of a queue that completes
+   * nothing any more: the device gives the place of its event to another as it is destroyed, and
+   * one that is not read yet would be overwritten, or be taken for one of the next queue with its
+   * number.
+   */
+  void takeEvents(int ceq) {
+    // Each round lets one more event in that waited for room; they come by turns.
+    for (int rounds = queuesById.size() + 1; rounds >= 0; rounds--) {
+      boolean taken = events().drainCompletions(ceq, this::raiseMeanwhile);
+      // The device has handled what was acknowledged once it answers.
+      int unused = bar.read32(Registers.GLPE_CRITERR.offset());
+      if (!taken) {
+        return;
+      }
     }
-    return handled;
+  }
+
+  /** An event that processEvents is to tell of when it is called the next time. */
+  private void raiseMeanwhile(int cqId) {
+    raise(cqId);
+    raisedMeanwhile |= queuesById.containsKey(cqId);
   }
 
   private void raise(int cqId) {
@@ -527,6 +587,8 @@ public final class RdmaDevice implements AutoCloseable {
         skipped,
         polled,
         events().interrupts(),
+        overdue().found(),
+        asyncEventLosses,
         control().operations(),
         hmc().segmentCount(),
         objects,
@@ -757,6 +819,10 @@ public final class RdmaDevice implements AutoCloseable {
 
   private EventQueues events() {
     return present(events);
+  }
+
+  private OverdueEvents overdue() {
+    return present(overdue);
   }
 
   private HostMemoryCache hmc() {

@@ -96,6 +96,17 @@ public sealed interface Fault {
   }
 
   /**
+   * An event queue has no room for an event, whatever its size, and the event is lost. A completion
+   * queue waits for its next request; the next asynchronous event says that one was lost.
+   */
+  record OverflowEventQueue(Moment when) implements Fault {
+    /** Checks the values. */
+    public OverflowEventQueue {
+      requireOneOf(when, Occasion.COMPLETION_EVENT, Occasion.ASYNC_EVENT);
+    }
+  }
+
+  /**
    * The device finds its Host Memory Cache broken: its protocol engine stops with a critical error,
    * takes register writes and does nothing until it is reset.
    *

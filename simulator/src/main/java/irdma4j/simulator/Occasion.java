@@ -22,6 +22,10 @@ public enum Occasion {
   SEND_WQE,
   /** A completion of a queue pair is about to be written. */
   COMPLETION,
+  /** An entry of a completion event queue is about to be written. */
+  COMPLETION_EVENT,
+  /** An entry of the asynchronous event queue is about to be written. */
+  ASYNC_EVENT,
   /** An MSI-X message is about to be sent. */
   INTERRUPT,
   /** A frame is put on the wire. */

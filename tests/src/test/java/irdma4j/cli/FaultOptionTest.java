@@ -35,7 +35,7 @@ import picocli.CommandLine;
 class FaultOptionTest {
   private static final Path PAGE = Path.of("..", "docs", "faults.md");
   private static final Pattern ROW = Pattern.compile("\\| `([^`]+)` \\| [^|]+ \\| (.+) \\|");
-  private static final int ROWS = 19;
+  private static final int ROWS = 21;
 
   @TempDir Path folder;
 

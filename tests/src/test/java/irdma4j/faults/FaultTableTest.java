@@ -119,6 +119,10 @@ final class FaultTableTest {
               new Fault.OverflowCompletionQueue(Moment.next(Occasion.COMPLETION)),
               "(0x0203)"),
           new Row(
+              "completion event lost",
+              new Fault.OverflowEventQueue(Moment.next(Occasion.COMPLETION_EVENT)),
+              null),
+          new Row(
               "HMC error",
               new Fault.HmcError(Moment.now(), 0x0001_024e),
               "critical error 0x0001024e"),

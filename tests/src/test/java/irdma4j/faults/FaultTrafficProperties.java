@@ -105,6 +105,7 @@ final class FaultTrafficProperties {
     at(kinds, nth, Fault.DropInterrupt::new, Occasion.INTERRUPT);
     at(kinds, nth, Fault.DoubleInterrupt::new, Occasion.INTERRUPT);
     at(kinds, nth, Fault.OverflowCompletionQueue::new, Occasion.COMPLETION);
+    at(kinds, nth, Fault.OverflowEventQueue::new, Occasion.COMPLETION_EVENT);
     at(
         kinds,
         nth,

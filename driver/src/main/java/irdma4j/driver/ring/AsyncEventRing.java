@@ -44,6 +44,11 @@ public final class AsyncEventRing {
     bar.write32(repost, entries);
   }
 
+  /** Entries in the ring. */
+  public int size() {
+    return ring.size();
+  }
+
   EventRing ring() {
     return ring;
   }

@@ -448,6 +448,36 @@ public final class CompletionRing {
     return false;
   }
 
+  /**
+   * Whether the device has written a completion that was not polled yet. While another thread polls
+   * or resizes, the answer may be a moment old.
+   *
+   * @param solicitedOnly only one that the peer marked, or one with an error, counts
+   */
+  public boolean hasUnread(boolean solicitedOnly) {
+    MemorySegment ring = memory;
+    int entries = Math.min(size, (int) (ring.byteSize() >>> entryShift));
+    int at = head % entries;
+    int expected = polarity;
+    for (int i = 0; i < entries; i++) {
+      long status = LittleEndian.getLongAcquire(ring, ((long) at << entryShift) + STATUS);
+      if (Cqe.VALID.decode(status) != expected) {
+        break;
+      }
+      if (!solicitedOnly || Cqe.SOEVENT.isSet(status) || Cqe.ERROR.isSet(status)) {
+        return true;
+      }
+      for (int slots = Cqe.EXTCQE.isSet(status) && !largeEntries ? 2 : 1; slots > 0; slots--) {
+        if (++at == entries) {
+          at = 0;
+          expected ^= 1;
+        }
+      }
+    }
+    MemorySegment next = successor;
+    return next != null && Cqe.VALID.decode(LittleEndian.getLongAcquire(next, STATUS)) == 1;
+  }
+
   /** Completions taken so far. */
   public long polled() {
     return polled;

@@ -34,7 +34,11 @@ final class CompletionQueue {
   private boolean armedNext;
   private boolean armedSolicited;
   boolean overflowed;
-  int unacknowledged;
+
+  /** The driver has not acknowledged the last event: until then there is no other. */
+  boolean unacknowledged;
+
+  /** An event has to wait for that, or for room in the event queue. */
   boolean eventWaits;
 
   CompletionQueue(

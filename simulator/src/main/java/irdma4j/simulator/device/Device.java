@@ -441,7 +441,16 @@ public final class Device implements DeviceServices {
     if (completionQueue(id) == null) {
       return ControlStatus.NO_SUCH_OBJECT;
     }
+    CompletionQueue gone = completionQueues[id];
     completionQueues[id] = null;
+    EventRing.Completion queue = gone.hasEventQueue ? eventQueues[gone.eventQueue] : null;
+    if (queue != null) {
+      queue.waiting -= gone.eventWaits ? 1 : 0;
+      // Linux does not acknowledge the events of a queue that it has destroyed.
+      if (gone.unacknowledged) {
+        release(queue);
+      }
+    }
     return ControlStatus.OK;
   }
 
@@ -458,6 +467,12 @@ public final class Device implements DeviceServices {
       return ControlStatus.NO_SUCH_OBJECT;
     }
     eventQueues[id] = null;
+    for (CompletionQueue cq : completionQueues) {
+      if (cq != null && cq.hasEventQueue && cq.eventQueue == id) {
+        cq.unacknowledged = false;
+        cq.eventWaits = false;
+      }
+    }
     return ControlStatus.OK;
   }
 
@@ -550,18 +565,23 @@ public final class Device implements DeviceServices {
   }
 
   private void writeEvent(EventRing.Completion queue, CompletionQueue cq) {
-    if (queue.outstanding >= queue.ring.entries) {
+    if (cq.unacknowledged || queue.outstanding >= queue.ring.entries) {
+      queue.waiting += cq.eventWaits ? 0 : 1;
       cq.eventWaits = true;
       return;
     }
+    queue.waiting -= cq.eventWaits ? 1 : 0;
     cq.eventWaits = false;
+    if (faultAt(Occasion.COMPLETION_EVENT) instanceof Fault.OverflowEventQueue) {
+      return;
+    }
     long at = queue.ring.next(this);
     boolean written =
         writeHostWord(at, Ceqe.CQCTX.encode(cq.context) | Ceqe.VALID.encode(queue.ring.polarity));
     if (written) {
       queue.ring.advance();
       queue.outstanding++;
-      cq.unacknowledged++;
+      cq.unacknowledged = true;
       counters.completionEvents++;
       watch.completionEvent(queue.id, cq.id);
       interrupts.cause(Registers.GLINT_CEQCTL.offset(queue.id));
@@ -570,21 +590,29 @@ public final class Device implements DeviceServices {
 
   private void acknowledge(int cqId) {
     CompletionQueue cq = completionQueue(cqId);
-    if (cq == null || cq.unacknowledged == 0) {
+    if (cq == null || !cq.unacknowledged) {
       return;
     }
-    cq.unacknowledged--;
+    cq.unacknowledged = false;
     EventRing.Completion queue = eventQueues[cq.eventQueue];
-    if (queue == null) {
-      return;
+    if (queue != null) {
+      release(queue);
     }
-    boolean wasFull = queue.outstanding-- >= queue.ring.entries;
-    if (wasFull) {
-      for (CompletionQueue waiting : completionQueues) {
-        if (waiting != null && waiting.eventWaits && waiting.eventQueue == queue.id) {
-          writeEvent(queue, waiting);
-          return;
-        }
+  }
+
+  /** An event has left its queue: there is room for one that waits, by turns. */
+  private void release(EventRing.Completion queue) {
+    queue.outstanding--;
+    for (int i = 0; queue.waiting > 0 && i < completionQueues.length; i++) {
+      int id = (queue.nextWaiting + i) % completionQueues.length;
+      CompletionQueue waiting = completionQueues[id];
+      if (waiting != null
+          && waiting.eventWaits
+          && !waiting.unacknowledged
+          && waiting.eventQueue == queue.id) {
+        queue.nextWaiting = id + 1;
+        writeEvent(queue, waiting);
+        return;
       }
     }
   }
@@ -596,7 +624,8 @@ public final class Device implements DeviceServices {
     if (queue == null) {
       return;
     }
-    if (queue.outstanding >= queue.ring.entries) {
+    if (queue.outstanding >= queue.ring.entries
+        || faultAt(Occasion.ASYNC_EVENT) instanceof Fault.OverflowEventQueue) {
       queue.lost = true;
       watch.asyncEvent(qpOrCqId, aeCode, aeSource, wqeIndex, completionContext, false);
       return;

@@ -37,6 +37,11 @@ final class EventRing {
     final EventRing ring;
     int outstanding;
 
+    /** Completion queues with an event that waits, and from which on the next is looked for. */
+    int waiting;
+
+    int nextWaiting;
+
     Completion(int id, EventRing ring) {
       this.id = id;
       this.ring = ring;

@@ -16,7 +16,11 @@ import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CreateAeq;
 import irdma4j.hwregs.cqp.CreateCeq;
 import irdma4j.hwregs.cqp.CreateCq;
+import irdma4j.hwregs.cqp.DestroyCq;
 import irdma4j.hwregs.cqp.ModifyCq;
+import irdma4j.simulator.Fault;
+import irdma4j.simulator.Moment;
+import irdma4j.simulator.Occasion;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -89,7 +93,35 @@ final class CompletionQueueTest {
           (int) (Registers.DYN_CTL_INTENA.mask() | Registers.DYN_CTL_CLEARPBA.mask()));
     }
 
-    /** Arms as a driver does that has read everything. */
+    /** Another CQ on the same CEQ, armed, with a completion. */
+    void armedQueue(int id) {
+      long ringAt = RING + 0x10_0000L + id * 0x2000L;
+      long shadowAt = ringAt + 0x1000;
+      card.host.map(ringAt, 4096);
+      MemorySegment itsShadow = card.host.map(shadowAt, 4096);
+      card.require(
+          card.execute(
+              new CreateCq(
+                  id, ENTRIES, id, 8, ringAt, shadowAt, 0, 0, 0, 2, 0, true, false, true, true,
+                  false, false)));
+      LittleEndian.setLong(
+          itsShadow, 32, CqShadow.ARM_NEXT.encode(true) | CqShadow.ARM_SEQ_NUM.encode(1));
+      card.write(Registers.PFPE_CQARM.offset(), id);
+      card.device.complete(id, entry);
+    }
+
+    /** The queue of the CEQE at an index, whose valid bit must be that of its round. */
+    long event(int index) {
+      long word = LittleEndian.getLong(ceq, index % CEQ_ENTRIES * 8L);
+      assertEquals(index / CEQ_ENTRIES % 2 == 0, Ceqe.VALID.isSet(word), "event " + index);
+      return Ceqe.CQCTX.decode(word);
+    }
+
+    void acknowledge(int id) {
+      card.write(Registers.PFPE_CQACK.offset(), id);
+    }
+
+    /** Arms as a driver does that has taken the event and read everything. */
     void arm(boolean next, boolean solicited) {
       LittleEndian.setLong(shadow, 0, completed % ENTRIES);
       armUnread(next, solicited);
@@ -97,6 +129,7 @@ final class CompletionQueueTest {
 
     /** Arms and leaves the index of what was read as it is. */
     void armUnread(boolean next, boolean solicited) {
+      acknowledge(CQ);
       LittleEndian.setLong(
           shadow,
           32,
@@ -302,20 +335,96 @@ final class CompletionQueueTest {
     }
   }
 
-  /** A full CEQ loses nothing: the event waits for an acknowledgement. */
+  /**
+   * A full CEQ loses nothing: events wait for an acknowledgement and then come by turns, so that no
+   * queue waits for ever. Fails if one is dropped, or the lowest number always goes first.
+   */
   @Test
   void aFullEventQueueWaits() {
     try (Card card = new Card(false, false)) {
-      for (int i = 0; i <= CEQ_ENTRIES; i++) {
-        card.arm(true, false);
-        card.complete(i);
-        card.enable(3);
+      for (int id = 20; id < 20 + CEQ_ENTRIES + 2; id++) {
+        card.armedQueue(id);
       }
       assertEquals(CEQ_ENTRIES, card.card.host.counters.completionEvents);
-      card.card.write(Registers.PFPE_CQACK.offset(), CQ);
+      for (int i = 0; i < CEQ_ENTRIES; i++) {
+        assertEquals(20 + i, card.event(i));
+      }
+      card.acknowledge(20);
+      assertEquals(20 + CEQ_ENTRIES, card.event(CEQ_ENTRIES));
+      card.acknowledge(20);
+      assertEquals(CEQ_ENTRIES + 1, card.card.host.counters.completionEvents, "acknowledged once");
+      card.arm(true, false);
+      card.complete(1);
+      card.acknowledge(21);
+      assertEquals(21 + CEQ_ENTRIES, card.event(CEQ_ENTRIES + 1), "by turns");
+      card.acknowledge(22);
+      assertEquals(CONTEXT, card.event(CEQ_ENTRIES + 2));
+    }
+  }
+
+  /** A queue has one event at a time: the next one comes when the last is acknowledged. */
+  @Test
+  void aQueueHasOneEventUntilItIsAcknowledged() {
+    try (Card card = new Card(false, false)) {
+      card.armedQueue(20);
+      card.card.device.complete(20, card.entry);
+      card.acknowledge(20);
+      assertEquals(1, card.card.host.counters.completionEvents, "asked once");
+      card.arm(true, false);
+      card.complete(1);
+      LittleEndian.setLong(
+          card.shadow, 32, CqShadow.ARM_NEXT.encode(true) | CqShadow.ARM_SEQ_NUM.encode(3));
+      card.card.write(Registers.PFPE_CQARM.offset(), CQ);
+      assertEquals(2, card.card.host.counters.completionEvents, "not acknowledged");
+      card.acknowledge(CQ);
+      assertEquals(3, card.card.host.counters.completionEvents);
+      assertEquals(CONTEXT, card.event(2));
+    }
+  }
+
+  /**
+   * A destroyed queue gives its place in the CEQ to those that wait, since its event is never
+   * acknowledged. Fails if the place is lost, or given twice.
+   */
+  @Test
+  void aDestroyedQueueLeavesItsPlace() {
+    try (Card card = new Card(false, false)) {
+      for (int id = 20; id < 22 + CEQ_ENTRIES; id++) {
+        card.armedQueue(id);
+      }
+      card.card.require(
+          card.card.execute(
+              new DestroyCq(20, ENTRIES, 20, 0, 0, 2, 0, false, true, true, false, false)));
+      assertEquals(20 + CEQ_ENTRIES, card.event(CEQ_ENTRIES));
+      card.card.require(
+          card.card.execute(
+              new DestroyCq(
+                  21 + CEQ_ENTRIES, ENTRIES, 21, 0, 0, 2, 0, false, true, true, false, false)));
+      card.acknowledge(20);
+      card.acknowledge(21);
       assertEquals(CEQ_ENTRIES + 1, card.card.host.counters.completionEvents);
-      assertEquals(0, Ceqe.VALID.get(card.ceq, 0), "the second round has the other polarity");
-      assertEquals(CONTEXT, Ceqe.CQCTX.get(card.ceq, 0));
+    }
+  }
+
+  /** An event that finds no room by a fault is lost; the next asynchronous one says so. */
+  @Test
+  void eventsAreLostByFaults() {
+    try (Card card = new Card(false, false)) {
+      card.card.device.inject(new Fault.OverflowEventQueue(Moment.next(Occasion.COMPLETION_EVENT)));
+      card.arm(true, false);
+      card.complete(1);
+      assertEquals(0, card.card.host.counters.completionEvents);
+      card.complete(2);
+      assertEquals(0, card.card.host.counters.completionEvents, "the request is used up");
+      card.arm(true, false);
+      card.complete(3);
+      assertEquals(1, card.card.host.counters.completionEvents);
+      card.card.device.inject(new Fault.OverflowEventQueue(Moment.next(Occasion.ASYNC_EVENT)));
+      int code = AeCode.AMP_BAD_PD.code();
+      card.card.device.asyncEvent(1, code, AeSource.SQ.code(), 9, 77);
+      assertEquals(0, card.card.host.counters.asyncEvents);
+      card.card.device.asyncEvent(1, code, AeSource.SQ.code(), 9, 77);
+      assertTrue(Aeqe.OVERFLOW.isSet(LittleEndian.getLong(card.aeq, 8)));
     }
   }
 
