@@ -2,6 +2,7 @@ package irdma4j.driver;
 
 import irdma4j.hmc.FpmLimits;
 import irdma4j.hmc.HmcFunction;
+import irdma4j.hmc.HmcFunctions;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HmcPlan;
 import irdma4j.hmc.HostMemoryCache;
@@ -25,23 +26,27 @@ final class FunctionMemory {
 
   private final PciFunction function;
   private final ControlQueue control;
-  private final int hmcFunction;
+  private final HmcFunctions caches;
+  private final HmcFunction owner;
 
   /**
    * Nothing is asked yet.
    *
-   * @param hmcFunction HMC function id
+   * @param caches where its cache is to be
+   * @param owner the function, or a virtual one that it backs
    */
-  FunctionMemory(PciFunction function, ControlQueue control, int hmcFunction) {
+  FunctionMemory(
+      PciFunction function, ControlQueue control, HmcFunctions caches, HmcFunction owner) {
     this.function = function;
     this.control = control;
-    this.hmcFunction = hmcFunction;
+    this.caches = caches;
+    this.owner = owner;
   }
 
   /** What the function may have. */
   FpmLimits query() {
     try (DmaMemory buffer = function.allocateDma(FpmQueryBuffer.SIZE, BUFFER_ALIGNMENT)) {
-      control.execute(new QueryFpm(hmcFunction, buffer.iova()));
+      control.execute(new QueryFpm(owner.id(), buffer.iova()));
       return FpmLimits.parse(buffer.segment());
     }
   }
@@ -50,14 +55,12 @@ final class FunctionMemory {
   HostMemoryCache commit(FpmLimits limits, HmcPlan plan, SegmentType type) {
     try (DmaMemory buffer = function.allocateDma(FpmCommitBuffer.SIZE, BUFFER_ALIGNMENT)) {
       plan.encode(buffer.segment());
-      control.execute(new CommitFpm(hmcFunction, FpmCommitBuffer.SIZE, buffer.iova()));
-      HmcLayout layout = HmcLayout.parse(buffer.segment(), plan, limits);
-      return new HostMemoryCache(
-          function, control.programmer(HmcFunction.physical(hmcFunction)), layout, type);
+      control.execute(new CommitFpm(owner.id(), FpmCommitBuffer.SIZE, buffer.iova()));
+      return caches.open(owner, HmcLayout.parse(buffer.segment(), plan, limits), type);
     }
   }
 
-  /** Backs all objects but PBLEs; if that fails, none is. */
+  /** Backs all objects but PBLEs; if that fails, it deletes them again. */
   void createObjects(HostMemoryCache cache) {
     try {
       for (HmcObject kind : HmcObject.values()) {
@@ -65,7 +68,7 @@ final class FunctionMemory {
           cache.create(kind);
         }
       }
-      control.execute(new StaticHmcPages(hmcFunction));
+      control.execute(new StaticHmcPages(owner.id()));
     } catch (RuntimeException e) {
       try {
         deleteObjects(cache);
@@ -76,14 +79,10 @@ final class FunctionMemory {
     }
   }
 
-  /** Takes all objects' memory back. */
+  /** Takes all objects' memory back; what the device would not let go of stays. */
   void deleteObjects(HostMemoryCache cache) {
-    try {
-      for (HmcObject kind : HmcObject.values()) {
-        cache.delete(kind);
-      }
-    } finally {
-      cache.close();
+    for (HmcObject kind : HmcObject.values()) {
+      cache.delete(kind);
     }
   }
 }

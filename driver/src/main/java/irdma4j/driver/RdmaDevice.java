@@ -3,6 +3,8 @@ package irdma4j.driver;
 import irdma4j.driver.ring.QueueLookup;
 import irdma4j.driver.ring.QueuePairRings;
 import irdma4j.hmc.FpmLimits;
+import irdma4j.hmc.HmcFunction;
+import irdma4j.hmc.HmcFunctions;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HmcPlan;
 import irdma4j.hmc.HmcRequest;
@@ -70,6 +72,7 @@ public final class RdmaDevice implements AutoCloseable {
   private @Nullable FpmLimits limits;
   private @Nullable FunctionMemory functionMemory;
   private @Nullable HmcPlan plan;
+  private @Nullable HmcFunctions hmcFunctions;
   private @Nullable HostMemoryCache hmc;
   private @Nullable ControlCompletions ccq;
   private @Nullable EventQueues events;
@@ -172,7 +175,11 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private String upFpmQuery() {
-    FunctionMemory memory = new FunctionMemory(function, control(), config.hmcFunction());
+    HmcFunctions functions = new HmcFunctions(function, owner -> control().programmer(owner));
+    hmcFunctions = functions;
+    FunctionMemory memory =
+        new FunctionMemory(
+            function, control(), functions, HmcFunction.physical(config.hmcFunction()));
     FpmLimits found = memory.query();
     functionMemory = memory;
     limits = found;
@@ -203,7 +210,12 @@ public final class RdmaDevice implements AutoCloseable {
 
   private String upHmcObjects() {
     HostMemoryCache cache = hmc();
-    functionMemory().createObjects(cache);
+    try {
+      functionMemory().createObjects(cache);
+    } catch (RuntimeException e) {
+      cache.close();
+      throw e;
+    }
     // The card's answer counts, not what was asked for.
     HmcLayout layout = cache.layout();
     qps = new IdPool("queue pair", FIRST_QUEUE_ID, (int) layout.of(HmcObject.QP).count());
@@ -219,7 +231,11 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private void downHmcObjects() {
-    functionMemory().deleteObjects(hmc());
+    try {
+      functionMemory().deleteObjects(hmc());
+    } finally {
+      hmc().close();
+    }
   }
 
   private String upCcq() {
@@ -415,6 +431,25 @@ public final class RdmaDevice implements AutoCloseable {
   public ProtectionDomain allocateProtectionDomain() {
     requireOpen();
     return adopt(new ProtectionDomain(this, pdIds.take()));
+  }
+
+  /**
+   * Backs a virtual function of this one: takes an HMC function from the device for it, plans and
+   * commits what objects it has, and backs all of them but PBLEs. Bad input changes nothing, and
+   * after a failure nothing is left of it.
+   *
+   * @param virtualFunction its number among this function's virtual ones, 0 to 255
+   * @param request what it wants
+   * @return what it has, until it is closed
+   * @throws IllegalStateException if it is backed, or {@link DeviceConfig#virtualFunctions} others
+   *     are
+   * @throws irdma4j.hmc.HmcException if what is wanted does not fit what the device lets it have
+   * @throws RdmaException if the device refuses
+   * @throws irdma4j.uapi.PciException if there is no memory
+   */
+  public BackedFunction backFunction(int virtualFunction, HmcRequest request) {
+    requireOpen();
+    return BackedFunction.back(this, present(hmcFunctions), virtualFunction, request);
   }
 
   /** Allocates memory that may be registered; it belongs to the function until closed. */
@@ -617,7 +652,8 @@ public final class RdmaDevice implements AutoCloseable {
             MemoryWindow.class,
             FastRegion.class,
             MemoryRegion.class,
-            ProtectionDomain.class)) {
+            ProtectionDomain.class,
+            BackedFunction.class)) {
       for (AutoCloseable child : List.copyOf(children)) {
         if (kind.isInstance(child)) {
           first = closing(child, first);
@@ -630,9 +666,9 @@ public final class RdmaDevice implements AutoCloseable {
     if (queues != null) {
       queues.abandon();
     }
-    HostMemoryCache cache = hmc;
-    if (cache != null) {
-      cache.close();
+    HmcFunctions functions = hmcFunctions;
+    if (functions != null) {
+      functions.close();
     }
     if (first == null && isDead()) {
       first = new RdmaException("the device did not go down as it should");

@@ -23,11 +23,8 @@ public record HmcFunction(int id, int virtualIndex) {
     if (id < 0 || id >= IDS) {
       throw new IllegalArgumentException("HMC function " + id + ": 0 to " + (IDS - 1));
     }
-    if (virtualIndex < -1 || virtualIndex >= VIRTUAL) {
-      throw new IllegalArgumentException(
-          "virtual function " + virtualIndex + ": 0 to " + (VIRTUAL - 1));
-    }
-    if (virtualIndex >= 0) {
+    if (virtualIndex != -1) {
+      requireVirtualIndex(virtualIndex);
       int first = Generation.GEN_2.firstVfFunction();
       int last = first + Registers.GLHMC_VFPDINV.count() - 1;
       if (id < first || id > last) {
@@ -44,10 +41,19 @@ public record HmcFunction(int id, int virtualIndex) {
 
   /** A virtual function. */
   public static HmcFunction virtual(int id, int index) {
-    if (index < 0) {
-      throw new IllegalArgumentException("virtual function " + index);
-    }
+    requireVirtualIndex(index);
     return new HmcFunction(id, index);
+  }
+
+  /**
+   * Checks the number of a virtual function.
+   *
+   * @throws IllegalArgumentException if no physical function has one of this number
+   */
+  public static void requireVirtualIndex(int index) {
+    if (index < 0 || index >= VIRTUAL) {
+      throw new IllegalArgumentException("virtual function " + index + ": 0 to " + (VIRTUAL - 1));
+    }
   }
 
   /** Whether it is a virtual function. */

@@ -124,6 +124,24 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
+   * What a function's device would find at an FPM address, once the register writes on their way
+   * have arrived. As for an access of its own, a page descriptor that it reads for this is believed
+   * until it is invalidated.
+   *
+   * @param index the function
+   * @param hmcFunction whose FPM space: 0 the function's own, or what the control queue pair was
+   *     given for a virtual function
+   * @return the IOVA, or {@link FpmWalk#FAULT} if nothing is there or there is no such HMC function
+   * @throws IllegalStateException if the simulation is threaded
+   */
+  public long translate(int index, int hmcFunction, long fpmAddress) {
+    requireStepped();
+    Device device = functions[Objects.checkIndex(index, functions.length)].device();
+    engine.drain(device.mailbox());
+    return device.translate(hmcFunction, fpmAddress);
+  }
+
+  /**
    * Lets something go wrong in a function, once. Not to be called from a {@link FrameTap}.
    *
    * @param index the function

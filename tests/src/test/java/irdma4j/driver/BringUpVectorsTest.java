@@ -8,6 +8,8 @@ import irdma4j.driver.ring.ControlRing;
 import irdma4j.driver.ring.RecordingBar;
 import irdma4j.driver.ring.RingSizes;
 import irdma4j.hmc.FpmLimits;
+import irdma4j.hmc.HmcFunction;
+import irdma4j.hmc.HmcFunctions;
 import irdma4j.hmc.HmcPlan;
 import irdma4j.hmc.HmcProfile;
 import irdma4j.hmc.HmcRequest;
@@ -375,7 +377,9 @@ class BringUpVectorsTest {
               ControlQueue.SLOTS,
               TIMEOUT_NANOS);
       control.create();
-      FunctionMemory memory = new FunctionMemory(card, control, 0);
+      FunctionMemory memory =
+          new FunctionMemory(
+              card, control, new HmcFunctions(card, control::programmer), HmcFunction.physical(0));
       FpmLimits limits = memory.query();
       HmcPlan plan =
           SizingPolicy.LINUX.plan(

@@ -1,14 +1,11 @@
 package irdma4j.simulator.device;
 
 import irdma4j.hwregs.Cqe;
-import irdma4j.hwregs.FpmCommitBuffer;
-import irdma4j.hwregs.FpmQueryBuffer;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.RdmaFeature;
 import irdma4j.hwregs.RoceContext;
-import irdma4j.hwregs.SegmentDescriptor;
 import irdma4j.hwregs.cqp.AddArp;
 import irdma4j.hwregs.cqp.AddLocalMac;
 import irdma4j.hwregs.cqp.AllocateLocalMac;
@@ -60,16 +57,13 @@ import java.util.Map;
  * code and leaves the device as it was.
  */
 final class ControlOperations {
-  private static final int OWN_FUNCTION = 0;
-  private static final int SEGMENT_BITS = 21;
-  private static final int MEMORY_BUFFER_ENTRIES = 15;
-
   /** States of the control QP's next-state field. */
   private static final int STATE_RTS = 2;
 
   private static final int STATE_SQD = 3;
 
   private final Device device;
+  private final HmcFunctionTable functions;
   private final HmcWalk hmc;
   private final StagTable stags;
   private final CardProfile profile;
@@ -81,12 +75,19 @@ final class ControlOperations {
   private final Map<Integer, QueuePairState> queuePairs = new HashMap<>();
   private int returnValue;
 
-  ControlOperations(Device device, HmcWalk hmc, StagTable stags, CardProfile profile) {
+  ControlOperations(
+      Device device, HmcFunctionTable functions, StagTable stags, CardProfile profile) {
     this.device = device;
-    this.hmc = hmc;
+    this.functions = functions;
+    this.hmc = functions.own();
     this.stags = stags;
     this.profile = profile;
     this.network = new NetworkTables(device, hmc, (int) profile.limit(HmcObject.ARP));
+  }
+
+  /** A control queue pair comes up. */
+  void begin(int virtualFunctions, int hmcProfile) {
+    functions.begin(virtualFunctions, hmcProfile);
   }
 
   void reset() {
@@ -117,10 +118,10 @@ final class ControlOperations {
   ControlStatus execute(CqpCommand command) {
     returnValue = 0;
     return switch (command) {
-      case QueryFpm c -> queryFpm(c);
+      case QueryFpm c -> functions.query(c);
       case CommitFpm c -> commitFpm(c);
       case UpdatePeSds c -> updateSegments(c);
-      case StaticHmcPages c -> function(c.hmcFunction());
+      case StaticHmcPages c -> functions.pagesAllocated(c);
       case QueryRdmaFeatures c -> queryFeatures(c);
       case CreateCq c -> createCq(c);
       case ModifyCq c -> modifyCq(c);
@@ -150,18 +151,18 @@ final class ControlOperations {
       case ManageApbvt c -> network.managePort(c);
       case ManageQuadHash c -> network.manageHash(c);
       case ManageStats c -> manageStats(c);
-      case ManageWorkSchedNode c -> returning(scheduler.manageNode(c));
+      case ManageWorkSchedNode c -> returning(scheduler.manageNode(c), scheduler.returnValue());
       case ManagePushPage c -> managePushPage(c);
-      case ManageHmcFunctionTable c -> returning(scheduler.manageFunction(c));
+      case ManageHmcFunctionTable c -> returning(functions.manage(c), functions.returnValue());
       case SetUserPriorityMap c -> scheduler.setPriorityMap(c);
       case GatherStats c -> gatherStats(c);
       case Nop c -> ControlStatus.OK;
     };
   }
 
-  private ControlStatus returning(ControlStatus status) {
+  private ControlStatus returning(ControlStatus status, int value) {
     if (status == ControlStatus.OK) {
-      returnValue = scheduler.returnValue();
+      returnValue = value;
     }
     return status;
   }
@@ -175,120 +176,19 @@ final class ControlOperations {
     return ControlStatus.OK;
   }
 
-  private static ControlStatus function(int hmcFunction) {
-    return hmcFunction == OWN_FUNCTION ? ControlStatus.OK : ControlStatus.BAD_PARAMETER;
-  }
-
   // The Host Memory Cache.
 
-  private ControlStatus queryFpm(QueryFpm c) {
-    if (c.hmcFunction() != OWN_FUNCTION) {
-      return ControlStatus.BAD_PARAMETER;
-    }
-    MemorySegment answer = buffer.asSlice(0, FpmQueryBuffer.SIZE).fill((byte) 0);
-    FpmQueryBuffer.MAX_PE_SDS.set(answer, 0, profile.maxSegments());
-    for (HmcObject object : HmcObject.values()) {
-      if (object.maximum() != null) {
-        object.maximum().set(answer, 0, profile.limit(object));
-      }
-      if (object.logSize() != null) {
-        object.logSize().set(answer, 0, Integer.numberOfTrailingZeros(profile.objectBytes(object)));
-      }
-    }
-    FpmQueryBuffer.XFBLOCKSIZE.set(answer, 0, profile.xfBlock());
-    FpmQueryBuffer.Q1BLOCKSIZE.set(answer, 0, profile.q1Block());
-    FpmQueryBuffer.RRFBLOCKSIZE.set(answer, 0, profile.rrfBlock());
-    FpmQueryBuffer.OOISCFBLOCKSIZE.set(answer, 0, profile.ooiscBlock());
-    FpmQueryBuffer.MAX_CEQS.set(answer, 0, profile.maxCeqs());
-    FpmQueryBuffer.HTMULTIPLIER.set(answer, 0, profile.hashMultiplier());
-    FpmQueryBuffer.TIMERBUCKET.set(answer, 0, profile.timerBucket());
-    return write(c.bufferAddress(), FpmQueryBuffer.SIZE);
-  }
-
   private ControlStatus commitFpm(CommitFpm c) {
-    if (c.hmcFunction() != OWN_FUNCTION || c.bufferLength() != FpmCommitBuffer.SIZE) {
-      return ControlStatus.BAD_PARAMETER;
-    }
-    if (!queuePairs.isEmpty()) {
+    if (HmcFunctionTable.isOwn(c.hmcFunction()) && !queuePairs.isEmpty()) {
       return ControlStatus.OBJECT_IN_USE;
     }
-    if (!device.readHost(c.bufferAddress(), buffer, 0, FpmCommitBuffer.SIZE)) {
-      return ControlStatus.DMA_FAULT;
-    }
-    HmcObject[] objects = HmcObject.values();
-    long[] counts = new long[HmcWalk.IDS];
-    long[] bases = new long[HmcWalk.IDS];
-    long end = 0;
-    for (HmcObject object : objects) {
-      if (object != HmcObject.PBLE) {
-        end = place(object, counts, bases, end);
-      }
-    }
-    end = place(HmcObject.PBLE, counts, bases, end);
-    if ((end + (1L << SEGMENT_BITS) - 1) >>> SEGMENT_BITS > profile.maxSegments()) {
-      return ControlStatus.TOO_MANY_SEGMENTS;
-    }
-    for (HmcObject object : objects) {
-      // The driver may give PBLEs the segments that are left over, beyond their limit.
-      if (object != HmcObject.PBLE && counts[object.id()] > profile.limit(object)) {
-        return ControlStatus.BAD_PARAMETER;
-      }
-    }
-    buffer.asSlice(0, FpmCommitBuffer.SIZE).fill((byte) 0);
-    for (HmcObject object : objects) {
-      int i = object.id();
-      hmc.place(object, bases[i], counts[i]);
-      FpmCommitBuffer.COUNT.set(buffer, object.commitOffset(), counts[i]);
-      FpmCommitBuffer.BASE.set(buffer, object.commitOffset(), bases[i] / FpmCommitBuffer.BASE_UNIT);
-    }
     stags.dropCopies();
-    return write(c.bufferAddress(), FpmCommitBuffer.SIZE);
-  }
-
-  private long place(HmcObject object, long[] counts, long[] bases, long end) {
-    long count =
-        object.isCommitted() ? FpmCommitBuffer.COUNT.get(buffer, object.commitOffset()) : 1;
-    long base =
-        (end + FpmCommitBuffer.BASE_UNIT - 1)
-            / FpmCommitBuffer.BASE_UNIT
-            * FpmCommitBuffer.BASE_UNIT;
-    counts[object.id()] = count;
-    bases[object.id()] = base;
-    return base + count * hmc.bytes(object);
+    return functions.commit(c);
   }
 
   private ControlStatus updateSegments(UpdatePeSds c) {
-    if (c.hmcFunction() != OWN_FUNCTION || c.bufferEntries() > MEMORY_BUFFER_ENTRIES) {
-      return ControlStatus.BAD_PARAMETER;
-    }
-    int inMemory = c.bufferEntries();
-    if (inMemory > 0
-        && !device.readHost(
-            c.bufferAddress() << 7, buffer, 0, (long) inMemory * SegmentDescriptor.SIZE)) {
-      return ControlStatus.DMA_FAULT;
-    }
     stags.dropCopies();
-    ControlStatus status = ControlStatus.OK;
-    if (!c.skipFirst()) {
-      status = writeSegment(c.command0(), c.data0());
-    }
-    if (status == ControlStatus.OK && c.entry1()) {
-      status = writeSegment(c.command1(), c.data1());
-    }
-    if (status == ControlStatus.OK && c.entry2()) {
-      status = writeSegment(c.command2(), c.data2());
-    }
-    for (int i = 0; i < inMemory && status == ControlStatus.OK; i++) {
-      long at = (long) i * SegmentDescriptor.SIZE;
-      status =
-          writeSegment(
-              (int) LittleEndian.getLong(buffer, at), LittleEndian.getLong(buffer, at + 8));
-    }
-    return status;
-  }
-
-  private ControlStatus writeSegment(int command, long data) {
-    return hmc.update(command, data) ? ControlStatus.OK : ControlStatus.BAD_PARAMETER;
+    return functions.update(c);
   }
 
   private ControlStatus queryFeatures(QueryRdmaFeatures c) {

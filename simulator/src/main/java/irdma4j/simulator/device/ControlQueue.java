@@ -78,6 +78,9 @@ final class ControlQueue {
     next = 0;
     head = 0;
     polarity = true;
+    operations.begin(
+        (int) CqpHostContext.ENABLED_VFS.get(copy, 0),
+        (int) CqpHostContext.HMC_PROFILE.get(copy, 0));
     return ControlStatus.OK;
   }
 

@@ -43,6 +43,9 @@ public final class Device implements DeviceServices {
   private static final int CQPDB = Registers.PFPE_CQPDB.offset();
   private static final int CCQPLOW = Registers.PFPE_CCQPLOW.offset();
   private static final int PDINV = Registers.PFHMC_PDINV.offset();
+  private static final int VFPDINV = Registers.GLHMC_VFPDINV.offset();
+  private static final int VFPDINV_END =
+      VFPDINV + Registers.GLHMC_VFPDINV.count() * Registers.GLHMC_VFPDINV.stride();
   private static final int DYN_CTL = Registers.GLINT_DYN_CTL.offset();
   private static final int DYN_CTL_END =
       DYN_CTL + Registers.GLINT_DYN_CTL.count() * Registers.GLINT_DYN_CTL.stride();
@@ -65,6 +68,7 @@ public final class Device implements DeviceServices {
   private final RegisterFile registers = new RegisterFile(BAR_BYTES);
   private final Mailbox mailbox = new Mailbox();
   private final InterruptController interrupts;
+  private final HmcFunctionTable functions;
   private final HmcWalk hmc;
   private final StagTable stags;
   private final ControlOperations operations;
@@ -147,9 +151,11 @@ public final class Device implements DeviceServices {
             environment::now,
             this::faultAt,
             watch);
-    this.hmc = new HmcWalk(new DescriptorReads(iommu, this::faultAt), profile, watch);
+    this.functions =
+        new HmcFunctionTable(this, new DescriptorReads(iommu, this::faultAt), profile, watch);
+    this.hmc = functions.own();
     this.stags = new StagTable(this, hmc, iommu, watch);
-    this.operations = new ControlOperations(this, hmc, stags, profile);
+    this.operations = new ControlOperations(this, functions, stags, profile);
     this.control = new ControlQueue(this, operations);
     this.eventQueues = new EventRing.@Nullable Completion[profile.maxCeqs()];
     this.queues = queueEngine.apply(this);
@@ -175,7 +181,7 @@ public final class Device implements DeviceServices {
     queues.reset();
     control.reset();
     operations.reset();
-    hmc.reset();
+    functions.reset();
     stags.dropCopies();
     interrupts.reset();
     Arrays.fill(eventQueues, null);
@@ -392,6 +398,10 @@ public final class Device implements DeviceServices {
     } else if (offset == PDINV) {
       if (!(faultAt(Occasion.INVALIDATION) instanceof Fault.SkipInvalidation)) {
         hmc.invalidate(value);
+      }
+    } else if (offset >= VFPDINV && offset < VFPDINV_END) {
+      if (!(faultAt(Occasion.INVALIDATION) instanceof Fault.SkipInvalidation)) {
+        functions.invalidate((offset - VFPDINV) >>> 2, value);
       }
     } else {
       otherWritten(offset, value);
@@ -837,7 +847,17 @@ public final class Device implements DeviceServices {
 
   /** Whether an IOVA is that of memory behind the Host Memory Cache. */
   public boolean isObjectMemory(long iova) {
-    return hmc.isBacking(iova);
+    return functions.isBacking(iova);
+  }
+
+  /**
+   * Where a byte of an HMC function's FPM space lies, for tests: its IOVA, or {@link HmcWalk#FAULT}
+   * if nothing is there or there is no such function. A page descriptor that is read is believed
+   * from now on, as always.
+   */
+  public long translate(int hmcFunction, long address) {
+    HmcWalk walk = functions.walk(hmcFunction);
+    return walk == null ? HmcWalk.FAULT : walk.translate(address);
   }
 
   /** Where the HMC object of a number lies, for tests: its IOVA or -1. */

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Segment descriptors are in the device, written by UPDATE_PE_SDS. The page descriptors of a
  * paged segment are in host memory; the device reads one when it needs it, valid or not, and
- * believes it until PFHMC_PDINV names it or its segment descriptor is written again.
+ * believes it until PFHMC_PDINV, or GLHMC_VFPDINV, names it or its segment descriptor is written
+ * again.
  */
 public final class HmcWalk {
   /** The answer of {@link #translate} if there is no memory behind an address. */
@@ -45,6 +46,7 @@ public final class HmcWalk {
   private long faults;
   private long pbleBase;
   private long pbleCount;
+  private int limit;
 
   /**
    * A walk of a function without objects.
@@ -60,6 +62,7 @@ public final class HmcWalk {
     this.host = host;
     this.watch = watch;
     this.segments = new long[segments];
+    this.limit = segments;
     this.pages = new long[segments][];
   }
 
@@ -68,6 +71,15 @@ public final class HmcWalk {
     for (HmcObject object : HmcObject.values()) {
       objectBytes[object.id()] = profile.objectBytes(object);
     }
+  }
+
+  /**
+   * How many segment descriptors the function may use.
+   *
+   * @param most at most those that there are
+   */
+  void limit(int most) {
+    limit = most;
   }
 
   /** Fixes where a kind of object begins and how many there are. */
@@ -106,7 +118,7 @@ public final class HmcWalk {
         && writeSegment((int) SegmentDescriptor.PMSDIDX.decode(word), data);
   }
 
-  /** Obeys a write to PFHMC_PDINV. */
+  /** Obeys a write to PFHMC_PDINV, or to that of GLHMC_VFPDINV that is the function's. */
   public void invalidate(int value) {
     invalidatePage(
         (int) Registers.PDINV_PMSDIDX.decode(value), (int) Registers.PDINV_PMPDIDX.decode(value));
@@ -114,7 +126,7 @@ public final class HmcWalk {
 
   /** Writes a segment descriptor; the device forgets what it knew of its pages. */
   boolean writeSegment(int index, long data) {
-    if (index < 0 || index >= segments.length) {
+    if (index < 0 || index >= limit) {
       return false;
     }
     segments[index] = data;
@@ -161,7 +173,7 @@ public final class HmcWalk {
 
   private long walk(long address) {
     long segment = address >>> SEGMENT_BITS;
-    if (segment >= segments.length) {
+    if (segment >= limit) {
       return fault();
     }
     long descriptor = segments[(int) segment];
@@ -181,6 +193,16 @@ public final class HmcWalk {
       return fault();
     }
     return (entry & PageDescriptorEntry.ADDRESS.mask()) + (address & 0xfff);
+  }
+
+  /** Whether a segment descriptor is valid. */
+  boolean hasSegments() {
+    for (long descriptor : segments) {
+      if (SegmentDescriptor.PMSDVALID.isSet(descriptor)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether a segment is backed by the page of an IOVA, as far as the device knows. */

@@ -1,31 +1,22 @@
 package irdma4j.simulator.device;
 
-import irdma4j.hwregs.cqp.ManageHmcFunctionTable;
 import irdma4j.hwregs.cqp.ManageWorkSchedNode;
 import irdma4j.hwregs.cqp.SetUserPriorityMap;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 
-/**
- * The small tables that operations hand out entries of: nodes of the work scheduler, push pages,
- * HMC functions of virtual functions. They are kept; no traffic is scheduled by them.
- */
+/** Nodes of the work scheduler and the map of priorities. They are kept; nothing goes by them. */
 final class SchedulerTables {
-  private static final int FIRST_VF_FUNCTION = 16;
-  private static final int VF_FUNCTIONS = 32;
   private static final int ADD = 0;
   private static final int CHANGE = 1;
   private static final int DELETE = 2;
 
   private final Map<Integer, Integer> parentOfNode = new HashMap<>();
-  private final BitSet functions = new BitSet();
   private long priorityMap;
   private int returnValue;
 
   void reset() {
     parentOfNode.clear();
-    functions.clear();
     priorityMap = 0;
   }
 
@@ -75,24 +66,6 @@ final class SchedulerTables {
 
   ControlStatus setPriorityMap(SetUserPriorityMap c) {
     priorityMap = c.map();
-    return ControlStatus.OK;
-  }
-
-  ControlStatus manageFunction(ManageHmcFunctionTable c) {
-    returnValue = 0;
-    if (c.free()) {
-      boolean taken = functions.get(c.vfId());
-      functions.clear(c.vfId());
-      return taken ? ControlStatus.OK : ControlStatus.NO_SUCH_OBJECT;
-    }
-    if (c.vfId() >= VF_FUNCTIONS) {
-      return ControlStatus.BAD_PARAMETER;
-    }
-    if (functions.get(c.vfId())) {
-      return ControlStatus.OBJECT_EXISTS;
-    }
-    functions.set(c.vfId());
-    returnValue = FIRST_VF_FUNCTION + c.vfId();
     return ControlStatus.OK;
   }
 }
