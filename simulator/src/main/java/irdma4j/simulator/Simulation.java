@@ -220,6 +220,11 @@ public final class Simulation implements AutoCloseable {
     }
 
     @Override
+    public MemorySegment frameBuffer() {
+      return link.buffer();
+    }
+
+    @Override
     public void transmit(MemorySegment frame, int bytes) {
       link.send(number, frame, bytes, now());
     }

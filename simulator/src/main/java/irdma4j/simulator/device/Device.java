@@ -94,7 +94,10 @@ public final class Device implements DeviceServices {
       return Watch.NONE;
     }
 
-    /** Puts a frame of this device on the wire; its bytes are copied. */
+    /** Where to build the next frame; as {@link DeviceServices#frameBuffer}. */
+    MemorySegment frameBuffer();
+
+    /** Puts a frame of this device on the wire; as {@link DeviceServices#transmit}. */
     void transmit(MemorySegment frame, int bytes);
 
     /** Whether the wire takes more frames for now. */
@@ -748,6 +751,11 @@ public final class Device implements DeviceServices {
   @Override
   public long portMac() {
     return mac;
+  }
+
+  @Override
+  public MemorySegment frameBuffer() {
+    return environment.frameBuffer();
   }
 
   @Override

@@ -120,7 +120,19 @@ public interface DeviceServices {
   /** The port's own MAC address, as a 48-bit integer. */
   long portMac();
 
-  /** Puts a frame (without FCS) on the wire; the bytes are copied before this returns. */
+  /**
+   * Where to build the next frame, which spares {@link #transmit} a copy.
+   *
+   * @return at least {@code RoceFrame.MAX_BYTES}, of any content; the caller's until it transmits
+   */
+  MemorySegment frameBuffer();
+
+  /**
+   * Puts a frame (without FCS) on the wire.
+   *
+   * @param frame at offset 0; its bytes are copied, or its memory taken over if it is the {@link
+   *     #frameBuffer}
+   */
   void transmit(MemorySegment frame, int bytes);
 
   /**

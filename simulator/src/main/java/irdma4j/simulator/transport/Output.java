@@ -4,13 +4,14 @@ import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.Icrc;
 import irdma4j.simulator.wire.RoceFrame;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Builds frames and hands them to the wire. One buffer, used again for each frame. */
+/** Builds frames, in the wire's own buffers, and hands them to the wire. */
 final class Output {
   final RoceFrame frame = new RoceFrame();
-  final MemorySegment memory = RoceFrame.allocate(Arena.ofAuto(), RoceFrame.MAX_BYTES);
+
+  /** Where the frame is built whose headers were written last. */
+  MemorySegment memory = MemorySegment.NULL;
 
   private final DeviceServices services;
   private final Icrc icrc;
@@ -55,6 +56,7 @@ final class Output {
 
   /** Writes the headers; the payload goes to {@link RoceFrame#payloadOffset} of the memory. */
   void headers() {
+    memory = services.frameBuffer();
     frame.writeHeaders(memory);
   }
 

@@ -59,6 +59,7 @@ public final class Link {
   private final LinkFaults faults;
   private final SplittableRandom random;
   private final @Nullable FrameTap tap;
+  private final @Nullable MemorySegment apart;
   private final LearnedAddresses learned = new LearnedAddresses();
   private boolean learns;
 
@@ -107,6 +108,9 @@ public final class Link {
     this.faults = faults;
     this.random = new SplittableRandom(seed);
     this.tap = tap;
+    // What is changed on its way may not be what its sender goes on to use.
+    boolean changes = faults.corrupt() > 0 || faults.mark() > 0;
+    this.apart = changes ? RoceFrame.allocate(Arena.ofAuto(), SLOT_BYTES) : null;
   }
 
   /** The MAC address that a frame goes to, a 48-bit integer. */
@@ -139,7 +143,25 @@ public final class Link {
     return heapSize;
   }
 
-  /** Sends a frame from a port at the given time; its bytes are copied. */
+  /**
+   * Where to build the next frame to send, so that it need not be copied: valid until a frame is
+   * sent.
+   */
+  public MemorySegment buffer() {
+    if (apart != null) {
+      return apart;
+    }
+    if (freeCount == 0) {
+      grow();
+    }
+    return slot[free[freeCount - 1]];
+  }
+
+  /**
+   * Sends a frame from a port at the given time.
+   *
+   * @param frame at offset 0; its bytes are copied unless it stands in {@link #buffer}
+   */
   public void send(int port, MemorySegment frame, int bytes, long now) {
     if (bytes < LEAST_FRAME || bytes > SLOT_BYTES) {
       throw new IllegalArgumentException("frame of " + bytes + " bytes");
@@ -222,7 +244,9 @@ public final class Link {
       grow();
     }
     int index = free[--freeCount];
-    MemorySegment.copy(frame, 0, slot[index], 0, bytes);
+    if (frame != slot[index]) {
+      MemorySegment.copy(frame, 0, slot[index], 0, bytes);
+    }
     slotBytes[index] = bytes;
     slotSender[index] = sender;
     sentInFlight[sender] += bytes;

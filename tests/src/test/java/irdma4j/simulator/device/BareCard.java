@@ -78,6 +78,11 @@ final class BareCard implements AutoCloseable {
               }
 
               @Override
+              public MemorySegment frameBuffer() {
+                throw new AssertionError("no frame is sent here");
+              }
+
+              @Override
               public void transmit(MemorySegment frame, int bytes) {}
 
               @Override

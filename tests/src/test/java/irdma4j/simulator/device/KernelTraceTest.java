@@ -80,6 +80,11 @@ final class KernelTraceTest {
                 }
 
                 @Override
+                public MemorySegment frameBuffer() {
+                  throw new AssertionError("no frame is sent here");
+                }
+
+                @Override
                 public void transmit(MemorySegment frame, int bytes) {}
 
                 @Override

@@ -245,6 +245,11 @@ final class FakeFunction implements DeviceServices {
   }
 
   @Override
+  public MemorySegment frameBuffer() {
+    return fabric.link.buffer();
+  }
+
+  @Override
   public void transmit(MemorySegment frame, int bytes) {
     fabric.link.send(port, frame, bytes, fabric.now);
   }
