@@ -114,7 +114,7 @@ final class Datagrams {
       return false;
     }
     int bytes = GRH + frame.payloadLength;
-    if (bytes > qp.receive.capacity) {
+    if (bytes > qp.receive.capacity()) {
       core.failReceive(qp, AeCode.DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER.code());
       return true;
     }
@@ -131,7 +131,7 @@ final class Datagrams {
       code = scatter(qp, GRH, memory, frame.payloadOffset, frame.payloadLength);
     }
     if (code != 0) {
-      core.failReceive(qp, code < 0 ? Core.fault() : code);
+      core.failReceive(qp, code);
       return true;
     }
     CompletionEntry completion = responder.receiveCompletion(qp, frame, bytes);
@@ -145,6 +145,6 @@ final class Datagrams {
   }
 
   private int scatter(QpState qp, long offset, MemorySegment source, long from, int count) {
-    return qp.receive.scatter(services, qp.pdId, qp.id, offset, source, from, count);
+    return qp.receive.scatter(services, qp, offset, source, from, count);
   }
 }

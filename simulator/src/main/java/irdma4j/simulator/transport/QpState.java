@@ -29,6 +29,7 @@ final class QpState {
 
   private static final int MAX_WINDOW = 256;
   private static final long MILLISECOND = 1_000_000;
+  private static final int MAX_BACKOFF = 5;
 
   final int id;
   int state = IDLE;
@@ -97,10 +98,6 @@ final class QpState {
 
   // Requester.
   final InFlight inFlight = new InFlight();
-  final SendWork work = new SendWork();
-  final SendWork sink = new SendWork();
-  long workEntry = NO_ENTRY;
-  long sinkEntry = NO_ENTRY;
   int sqIndex;
   int sqPolarity = 1;
 
@@ -254,6 +251,11 @@ final class QpState {
     RoceContext.PSNMAX.set(context, 0, highestPsn);
     RoceContext.EPSN.set(context, 0, expectedPsn);
     RoceContext.LSN.set(context, 0, creditLimit);
+  }
+
+  /** Nanoseconds to wait for an acknowledgement; longer with each retry. */
+  long timeout() {
+    return timeoutNanos << Math.min(retries, MAX_BACKOFF);
   }
 
   boolean canReceive() {

@@ -1,41 +1,36 @@
 package irdma4j.simulator.transport;
 
 import irdma4j.hwregs.AeCode;
-import irdma4j.hwregs.AeSource;
 import irdma4j.hwregs.QpShadow;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.hwregs.SqWqe;
-import irdma4j.simulator.DeviceEvent;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
-import irdma4j.simulator.device.PushPage;
 import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.RoceFrame;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending side of a reliable connection: fetches send WQEs, cuts messages into packets, and
- * keeps each WQE until the peer has acknowledged all of it. What is lost is sent again from the
- * oldest PSN that the peer lacks (go-back-N). Source of the rules: InfiniBand Architecture
+ * The sending side of a reliable connection: cuts messages into packets and sends them as fences,
+ * READ limit, credits and window let them go. Source of the rules: InfiniBand Architecture
  * Specification, volume 1, 9.7.
  */
 final class Requester {
   /** Packets after which an acknowledgement is asked for inside a message or a run of messages. */
-  private static final int ACK_EVERY = 16;
-
-  private static final int MAX_BACKOFF = 5;
-  private static final int RNR_WITHOUT_END = 7;
+  static final int ACK_EVERY = 16;
 
   private final Core core;
   private final DeviceServices services;
+  private final WorkReader reader;
+  private final SendCompletions completions;
   private final Datagrams datagrams;
 
-  Requester(Core core, Datagrams datagrams) {
+  Requester(Core core, WorkReader reader, SendCompletions completions, Datagrams datagrams) {
     this.core = core;
-    this.datagrams = datagrams;
     this.services = core.services;
+    this.reader = reader;
+    this.completions = completions;
+    this.datagrams = datagrams;
   }
 
   /**
@@ -46,14 +41,14 @@ final class Requester {
   int run(QpState qp, int budget) {
     int left = budget;
     while (left > 0 && qp.canSend() && !qp.rnrWaiting) {
-      if (qp.cursor == qp.inFlight.tail && !nextWork(qp)) {
+      if (qp.cursor == qp.inFlight.tail && !reader.next(qp)) {
         break;
       }
-      if (qp.cursor == qp.failedEntry || !loadWork(qp) || !mayStart(qp)) {
+      if (qp.cursor == qp.failedEntry || !reader.load(qp) || !mayStart(qp)) {
         break;
       }
       byte kind = qp.inFlight.kind(qp.cursor);
-      if (qp.work.carriesData() && !services.transmitReady()) {
+      if (reader.work.carriesData() && !services.transmitReady()) {
         break;
       }
       boolean done =
@@ -70,150 +65,9 @@ final class Requester {
     return left;
   }
 
-  /** Fetches the next WQE; without one, the tail is published before the device goes to sleep. */
-  private boolean nextWork(QpState qp) {
-    if (qp.state == QpState.SEND_DRAINED) {
-      return false;
-    }
-    if (fetch(qp)) {
-      return true;
-    }
-    if (qp.state == QpState.ERROR) {
-      return false;
-    }
-    services.writeHostWord(qp.shadowArea, QpShadow.HW_SQ_TAIL.encode(qp.sqIndex));
-    // The driver stores a valid bit, fences, and reads this tail; the device stores the tail,
-    // fences, and reads the valid bit: one of the two sees the other's store.
-    VarHandle.fullFence();
-    return fetch(qp);
-  }
-
-  private boolean fetch(QpState qp) {
-    int index = qp.sqIndex;
-    boolean pushed = isPushed(qp, index);
-    PushPage push = qp.push;
-    long header =
-        pushed && push != null
-            ? push.header(index)
-            : services.readSendHeader(wqeAddress(qp, index) + 24, qp.sqPolarity);
-    if (header >>> 63 != qp.sqPolarity) {
-      return false;
-    }
-    int quanta = SendWork.quanta(header);
-    services.counters().sendWqes++;
-    qp.advanceSq(quanta);
-    SendWork work = qp.work;
-    int code =
-        (index & SendWork.MAX_QUANTA - 1) + quanta > SendWork.MAX_QUANTA
-            ? AeCode.WQE_INVALID_FRAG_DATA.code()
-            : pushed ? parsePushed(qp, index, quanta, work) : parse(qp, index, quanta, work);
-    if (push != null) {
-      qp.pushLost |= !pushed && push.holdsAny() && SqWqe.PUSHWQE.isSet(header);
-      push.forget(index, quanta);
-    }
-    if (code == 0 && work.carriesData()) {
-      code = work.checkLocal(services, qp.pdId, qp.id);
-    }
-    if (code == 0 && work.isRead() && qp.readsOut == 0 && qp.type != QpState.TYPE_UD) {
-      code = AeCode.RDMA_READ_WHILE_ORD_ZERO.code();
-    }
-    byte kind = InFlight.KIND_LOCAL;
-    int packets = 0;
-    int ssn = qp.nextSsn;
-    if (code == 0 && work.carriesData() && qp.type != QpState.TYPE_UD) {
-      kind = work.isRead() ? InFlight.KIND_READ : InFlight.KIND_REQUEST;
-      packets = qp.packetsOf(work.length);
-      qp.nextSsn = Psn.add(qp.nextSsn, 1);
-    }
-    int opcode = (int) SqWqe.OPCODE.decode(header);
-    long entry =
-        qp.inFlight.add(
-            index, qp.nextPsn, packets, ssn, kind, opcode, SqWqe.SIGCOMPL.isSet(header));
-    qp.workEntry = entry;
-    qp.nextPsn = Psn.add(qp.nextPsn, packets);
-    if (code != 0) {
-      qp.failedEntry = entry;
-      qp.failedCode = code;
-      retire(qp);
-    }
-    return qp.state != QpState.ERROR;
-  }
-
-  private long wqeAddress(QpState qp, int index) {
-    return services.ringAddress(qp.sqBase, qp.virtualQueues, (long) index * SendWork.QUANTUM);
-  }
-
-  /** Whether the whole WQE came through the push page, for this round of the ring. */
-  private static boolean isPushed(QpState qp, int index) {
-    PushPage push = qp.push;
-    if (push == null || !push.holds(index, 1)) {
-      return false;
-    }
-    long header = push.header(index);
-    return header >>> 63 == qp.sqPolarity && push.holds(index, SendWork.quanta(header));
-  }
-
-  private int parsePushed(QpState qp, int index, int quanta, SendWork work) {
-    PushPage push = qp.push;
-    if (push != null) {
-      services.counters().pushedWqes++;
-      push.copy(index, quanta, core.wqe);
-      services
-          .watch()
-          .wqe(
-              DeviceEvent.Ring.SEND,
-              qp.id,
-              index,
-              true,
-              core.wqe,
-              (long) quanta * SendWork.QUANTUM);
-    }
-    return work.parse(core.wqe);
-  }
-
-  private int parse(QpState qp, int index, int quanta, SendWork work) {
-    long address = wqeAddress(qp, index);
-    if (!services.readHost(address, core.wqe, 0, (long) quanta * SendWork.QUANTUM)) {
-      return Core.fault();
-    }
-    services
-        .watch()
-        .wqe(
-            DeviceEvent.Ring.SEND, qp.id, index, false, core.wqe, (long) quanta * SendWork.QUANTUM);
-    return work.parse(core.wqe);
-  }
-
-  /** Makes sure that the WQE at the cursor is taken apart. */
-  private boolean loadWork(QpState qp) {
-    if (qp.workEntry == qp.cursor) {
-      return true;
-    }
-    if (!reload(qp, qp.cursor, qp.work)) {
-      return false;
-    }
-    qp.workEntry = qp.cursor;
-    return true;
-  }
-
-  /** Reads a WQE that is in flight once more; it stays in its ring until its completion. */
-  private boolean reload(QpState qp, long entry, SendWork work) {
-    int index = qp.inFlight.wqeIndex(entry);
-    long header = services.readHostWord(wqeAddress(qp, index) + 24);
-    int code = parse(qp, index, SendWork.quanta(header), work);
-    boolean same = code == 0 && SqWqe.OPCODE.decode(header) == qp.inFlight.opcode(entry);
-    int packets = qp.inFlight.packets(entry);
-    if (same && packets != 0) {
-      same = work.carriesData() && qp.packetsOf(work.length) == packets;
-    }
-    if (!same) {
-      core.failSend(qp, index, AeCode.WQE_INVALID_PARAMETER.code());
-    }
-    return same;
-  }
-
   /** Whether fences, READ limit and window let the packet at the cursor go. */
   private boolean mayStart(QpState qp) {
-    SendWork work = qp.work;
+    SendWork work = reader.work;
     long entry = qp.cursor;
     boolean fresh = entry >= qp.frontier;
     if (fresh && qp.type != QpState.TYPE_UD) {
@@ -245,7 +99,7 @@ final class Requester {
 
   private boolean sendPacket(QpState qp) {
     long entry = qp.cursor;
-    SendWork work = qp.work;
+    SendWork work = reader.work;
     int packet = qp.cursorPacket;
     int packets = qp.inFlight.packets(entry);
     int psn = Psn.add(qp.inFlight.firstPsn(entry), packet);
@@ -317,7 +171,7 @@ final class Requester {
   /** Asks for a READ's data, from the packet at the cursor on. */
   private boolean sendReadRequest(QpState qp) {
     long entry = qp.cursor;
-    SendWork work = qp.work;
+    SendWork work = reader.work;
     int packets = qp.inFlight.packets(entry) - qp.cursorPacket;
     int psn = Psn.add(qp.inFlight.firstPsn(entry), qp.cursorPacket);
     long offset = (long) qp.cursorPacket * qp.mtu;
@@ -348,12 +202,8 @@ final class Requester {
       qp.highestPsn = end;
     }
     if (qp.deadline == Long.MAX_VALUE) {
-      core.arm(qp, services.now() + timeout(qp));
+      core.arm(qp, services.now() + qp.timeout());
     }
-  }
-
-  private static long timeout(QpState qp) {
-    return qp.timeoutNanos << Math.min(qp.retries, MAX_BACKOFF);
   }
 
   private void step(QpState qp) {
@@ -366,17 +216,17 @@ final class Requester {
   private boolean runLocal(QpState qp) {
     boolean fresh = qp.cursor >= qp.frontier;
     if (fresh) {
-      int code = local(qp, qp.work);
+      int code = local(qp, reader.work);
       if (code != 0) {
         qp.failedEntry = qp.cursor;
         qp.failedCode = code;
-        retire(qp);
+        completions.retire(qp);
         return false;
       }
-      count(qp, qp.work.opcode);
+      count(qp, reader.work.opcode);
     }
     step(qp);
-    retire(qp);
+    completions.retire(qp);
     return true;
   }
 
@@ -413,327 +263,6 @@ final class Requester {
     return AeCode.WQE_UNEXPECTED_OPCODE.code();
   }
 
-  /** Takes an ACK, a NAK or an RNR NAK. */
-  void acknowledged(QpState qp, RoceFrame frame) {
-    int psn = frame.psn;
-    boolean unsent = Psn.distance(psn, qp.highestPsn) <= 0;
-    if (!qp.canSend() || unsent) {
-      return;
-    }
-    int kind = frame.syndrome & Aeth.KIND_MASK;
-    if (kind == Aeth.KIND_ACK) {
-      takeCredits(qp, frame);
-      int next = Psn.add(psn, 1);
-      if (Psn.distance(qp.unackedPsn, next) > 0) {
-        advance(qp, next);
-      }
-      core.wake(qp);
-      return;
-    }
-    if (Psn.distance(qp.unackedPsn, psn) < 0) {
-      return;
-    }
-    if (kind == Aeth.KIND_RNR) {
-      if (advance(qp, psn) && qp.canSend()) {
-        receiverNotReady(qp, frame.syndrome & Aeth.VALUE_MASK);
-      }
-    } else if (frame.syndrome == Aeth.NAK_SEQUENCE) {
-      if (qp.rnrWaiting && psn == qp.unackedPsn) {
-        // soft-RoCE says so of the packets behind one that it has no receive for.
-        return;
-      }
-      if (advance(qp, psn) && qp.canSend() && countRetry(qp)) {
-        goBack(qp);
-        core.arm(qp, services.now() + timeout(qp));
-      }
-    } else if (kind == Aeth.KIND_NAK) {
-      refused(qp, psn, frame.syndrome);
-    }
-    core.wake(qp);
-  }
-
-  private static void takeCredits(QpState qp, RoceFrame frame) {
-    int credits = frame.syndrome & Aeth.VALUE_MASK;
-    qp.creditsUnlimited = credits == Aeth.CREDITS_UNLIMITED;
-    if (!qp.creditsUnlimited) {
-      int limit = Psn.add(frame.msn, Aeth.credits(credits));
-      if (Psn.distance(qp.creditLimit, limit) > 0) {
-        qp.creditLimit = limit;
-      }
-    }
-  }
-
-  /**
-   * The peer has everything before a PSN, except for the data of READs, which only their answers
-   * bring.
-   *
-   * @return false if such an answer must have been lost; the READ is then asked for again
-   */
-  private boolean advance(QpState qp, int psn) {
-    InFlight list = qp.inFlight;
-    int reached = psn;
-    boolean whole = true;
-    for (long e = list.head; e != list.tail; e++) {
-      if (Psn.distance(list.firstPsn(e), psn) <= 0) {
-        break;
-      }
-      if (list.kind(e) == InFlight.KIND_READ) {
-        reached = expectedResponse(qp, e);
-        whole = Psn.distance(reached, psn) <= 0;
-        break;
-      }
-    }
-    if (Psn.distance(qp.unackedPsn, reached) > 0) {
-      progress(qp, reached);
-    }
-    if (!whole && qp.canSend()) {
-      responseLost(qp, reached);
-    }
-    return whole;
-  }
-
-  private static int expectedResponse(QpState qp, long entry) {
-    int first = qp.inFlight.firstPsn(entry);
-    return Psn.distance(first, qp.unackedPsn) > 0 ? qp.unackedPsn : first;
-  }
-
-  private void responseLost(QpState qp, int psn) {
-    if (qp.impliedRetryPsn == psn) {
-      return;
-    }
-    qp.impliedRetryPsn = psn;
-    goBack(qp);
-  }
-
-  private void progress(QpState qp, int psn) {
-    qp.unackedPsn = psn;
-    qp.impliedRetryPsn = -1;
-    qp.retries = 0;
-    qp.rnrRetries = 0;
-    Congestion.relax(qp);
-    if (qp.rnrWaiting) {
-      qp.rnrWaiting = false;
-    }
-    retire(qp);
-    if (!qp.canSend()) {
-      return;
-    }
-    InFlight list = qp.inFlight;
-    if (qp.cursor < list.head) {
-      qp.cursor = list.head;
-      qp.cursorPacket = 0;
-    }
-    if (qp.cursor == list.head && !list.isEmpty()) {
-      int done = Psn.distance(list.firstPsn(list.head), psn);
-      if (done > qp.cursorPacket) {
-        qp.cursorPacket = done;
-      }
-    }
-    if (Psn.distance(psn, qp.highestPsn) > 0) {
-      core.arm(qp, services.now() + timeout(qp));
-    } else {
-      core.disarm(qp);
-    }
-  }
-
-  /** Completes what is done, in order. */
-  private void retire(QpState qp) {
-    InFlight list = qp.inFlight;
-    while (list.head != list.tail) {
-      long entry = list.head;
-      if (entry == qp.failedEntry) {
-        core.failSend(qp, list.wqeIndex(entry), qp.failedCode);
-        return;
-      }
-      boolean done =
-          list.packets(entry) == 0
-              ? entry < qp.frontier
-              : Psn.distance(list.endPsn(entry), qp.unackedPsn) >= 0;
-      if (!done) {
-        return;
-      }
-      if (list.kind(entry) == InFlight.KIND_READ && entry < qp.cursor) {
-        qp.readsInFlight--;
-      }
-      list.head++;
-      if (list.signaled(entry)) {
-        complete(qp, list.opcode(entry), list.wqeIndex(entry));
-      }
-    }
-    if (qp.drainPending) {
-      drained(qp);
-    }
-  }
-
-  private void complete(QpState qp, int opcode, int wqeIndex) {
-    CompletionEntry completion = core.completion;
-    completion.clear();
-    completion.sq = true;
-    completion.opcode = opcode;
-    completion.qpId = qp.id;
-    completion.completionContext = qp.completionContext;
-    completion.wqeIndex = wqeIndex;
-    completion.pushDropped = qp.pushLost;
-    qp.pushLost = false;
-    services.complete(qp.sendCq, completion);
-  }
-
-  /** Ends the drain of the send queue once nothing is in flight. */
-  void drained(QpState qp) {
-    if (qp.state == QpState.SEND_DRAINED && qp.drainPending && qp.inFlight.isEmpty()) {
-      qp.drainPending = false;
-      services.asyncEvent(
-          qp.id,
-          AeCode.QP_SUSPEND_COMPLETE.code(),
-          AeSource.SQ.code(),
-          qp.sqIndex,
-          qp.completionContext);
-    }
-  }
-
-  /** Puts the cursor back to the oldest packet that is not acknowledged. */
-  private void goBack(QpState qp) {
-    InFlight list = qp.inFlight;
-    qp.cursor = list.head;
-    qp.cursorPacket = 0;
-    qp.readsInFlight = 0;
-    qp.sinceAckRequest = ACK_EVERY;
-    if (!list.isEmpty() && list.packets(list.head) != 0) {
-      qp.cursorPacket = Psn.distance(list.firstPsn(list.head), qp.unackedPsn);
-    }
-    core.wake(qp);
-  }
-
-  private boolean countRetry(QpState qp) {
-    if (qp.retries >= qp.retryLimit) {
-      int index = qp.inFlight.wqeIndex(qp.inFlight.head);
-      core.failSend(qp, index, AeCode.LLP_TOO_MANY_RETRIES.code());
-      return false;
-    }
-    qp.retries++;
-    return true;
-  }
-
-  private void receiverNotReady(QpState qp, int timer) {
-    if (qp.rnrLimit != RNR_WITHOUT_END && qp.rnrRetries >= qp.rnrLimit) {
-      int index = qp.inFlight.wqeIndex(qp.inFlight.head);
-      core.failSend(qp, index, AeCode.LLP_TOO_MANY_RNRS.code());
-      return;
-    }
-    qp.rnrRetries++;
-    // Whoever answers is there.
-    qp.retries = 0;
-    goBack(qp);
-    qp.rnrWaiting = true;
-    core.arm(qp, services.now() + Aeth.rnrNanos(timer));
-  }
-
-  /** The peer refused the request that holds a PSN. */
-  private void refused(QpState qp, int psn, int syndrome) {
-    AeCode code =
-        switch (syndrome) {
-          case Aeth.NAK_INVALID_REQUEST -> AeCode.IB_INVALID_REQUEST;
-          case Aeth.NAK_REMOTE_ACCESS -> AeCode.IB_REMOTE_ACCESS_ERROR;
-          default -> AeCode.IB_REMOTE_OP_ERROR;
-        };
-    InFlight list = qp.inFlight;
-    advance(qp, psn);
-    long entry = list.head;
-    while (entry + 1 != list.tail && Psn.distance(list.endPsn(entry), psn) >= 0) {
-      entry++;
-    }
-    if (qp.canSend() && !list.isEmpty()) {
-      core.failSend(qp, list.wqeIndex(entry), code.code());
-    }
-  }
-
-  /** Takes a packet of a READ's answer. */
-  void readResponse(QpState qp, RoceFrame frame, MemorySegment memory) {
-    int psn = frame.psn;
-    if (!qp.canSend()
-        || Psn.distance(qp.unackedPsn, psn) < 0
-        || Psn.distance(psn, qp.highestPsn) <= 0) {
-      return;
-    }
-    InFlight list = qp.inFlight;
-    long entry = list.head;
-    while (entry != list.tail && list.kind(entry) != InFlight.KIND_READ) {
-      entry++;
-    }
-    if (entry == list.tail) {
-      return;
-    }
-    int expected = expectedResponse(qp, entry);
-    int ahead = Psn.distance(expected, psn);
-    if (ahead < 0) {
-      return;
-    }
-    if (Psn.distance(qp.unackedPsn, expected) > 0) {
-      progress(qp, expected);
-    }
-    if (!qp.canSend()) {
-      return;
-    }
-    core.wake(qp);
-    if (ahead > 0) {
-      responseLost(qp, expected);
-      return;
-    }
-    if (BthOpcode.hasAeth(frame.opcode)) {
-      takeCredits(qp, frame);
-    }
-    if (qp.sinkEntry != entry) {
-      if (!reload(qp, entry, qp.sink)) {
-        return;
-      }
-      qp.sinkEntry = entry;
-    }
-    long offset = (long) Psn.distance(list.firstPsn(entry), psn) * qp.mtu;
-    long size = Math.min(qp.mtu, qp.sink.length - offset);
-    if (frame.payloadLength != size) {
-      core.failSend(qp, list.wqeIndex(entry), AeCode.ROCE_RSP_LENGTH_ERROR.code());
-      return;
-    }
-    int code = qp.sink.scatter(services, qp, offset, (int) size, memory, frame.payloadOffset);
-    if (code != 0) {
-      core.failSend(qp, list.wqeIndex(entry), code);
-      return;
-    }
-    int next = Psn.add(psn, 1);
-    if (next == list.endPsn(entry) && qp.sink.opcode == SqOpcode.RDMA_READ_LOC_INV) {
-      code = services.invalidateStag(qp.sink.sinkStag(), qp.pdId, qp.id, false);
-      if (code != DeviceServices.ACCESS_OK) {
-        core.failSend(qp, list.wqeIndex(entry), code);
-        return;
-      }
-      qp.traffic.invalidated();
-    }
-    progress(qp, next);
-  }
-
-  /** The queue pair's deadline has come. */
-  void timeout(QpState qp, long now) {
-    core.disarm(qp);
-    if (!qp.canSend()) {
-      return;
-    }
-    if (qp.rnrWaiting) {
-      qp.rnrWaiting = false;
-      core.arm(qp, now + timeout(qp));
-      core.wake(qp);
-      return;
-    }
-    if (Psn.distance(qp.unackedPsn, qp.highestPsn) <= 0) {
-      return;
-    }
-    services.counters().timeouts++;
-    if (countRetry(qp)) {
-      qp.impliedRetryPsn = -1;
-      goBack(qp);
-      core.arm(qp, now + timeout(qp));
-    }
-  }
-
   /**
    * Flushes the send queue: everything posted is dropped, with one completion for all of it, which
    * is how the driver's poll expects it.
@@ -743,7 +272,7 @@ final class Requester {
     int index = pending ? qp.inFlight.wqeIndex(qp.inFlight.head) : qp.sqIndex;
     int opcode = pending ? qp.inFlight.opcode(qp.inFlight.head) : 0;
     for (int i = 0; i <= qp.sqMask; i++) {
-      long header = services.readHostWord(wqeAddress(qp, qp.sqIndex) + 24);
+      long header = services.readHostWord(reader.wqeAddress(qp, qp.sqIndex) + 24);
       if (header >>> 63 != qp.sqPolarity) {
         break;
       }
@@ -759,8 +288,7 @@ final class Requester {
     qp.cursorPacket = 0;
     qp.readsInFlight = 0;
     qp.failedEntry = QpState.NO_ENTRY;
-    qp.workEntry = QpState.NO_ENTRY;
-    qp.sinkEntry = QpState.NO_ENTRY;
+    reader.forget(qp);
     qp.rnrWaiting = false;
     qp.drainPending = false;
     core.disarm(qp);

@@ -112,18 +112,16 @@ final class Responder {
       qp.message = QpState.MESSAGE_SEND;
     }
     int size = frame.payloadLength;
-    if (qp.received + size > qp.receive.capacity) {
+    if (qp.received + size > qp.receive.capacity()) {
       respond(qp, frame.psn, Aeth.NAK_INVALID_REQUEST);
       core.failReceive(qp, AeCode.DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER.code());
       return;
     }
     if (size > 0) {
-      int code =
-          qp.receive.scatter(
-              services, qp.pdId, qp.id, qp.received, memory, frame.payloadOffset, size);
+      int code = qp.receive.scatter(services, qp, qp.received, memory, frame.payloadOffset, size);
       if (code != 0) {
         respond(qp, frame.psn, Aeth.NAK_REMOTE_OPERATION);
-        core.failReceive(qp, code < 0 ? Core.fault() : code);
+        core.failReceive(qp, code);
         return;
       }
       qp.received += size;

@@ -36,7 +36,9 @@ public final class RoceEngine implements QueueEngine {
 
   private final DeviceServices services;
   private final Core core;
+  private final SendCompletions completions;
   private final Requester requester;
+  private final Acknowledgements acknowledgements;
   private final Responder responder;
   private final Datagrams datagrams;
   private final Congestion congestion;
@@ -48,7 +50,10 @@ public final class RoceEngine implements QueueEngine {
     this.services = services;
     this.core = new Core(services);
     this.datagrams = new Datagrams(core);
-    this.requester = new Requester(core, datagrams);
+    this.completions = new SendCompletions(core);
+    WorkReader reader = new WorkReader(core, completions);
+    this.requester = new Requester(core, reader, completions, datagrams);
+    this.acknowledgements = new Acknowledgements(core, reader, completions);
     this.responder = new Responder(core);
     this.congestion = new Congestion(core);
   }
@@ -200,12 +205,12 @@ public final class RoceEngine implements QueueEngine {
     }
     congestion.received(qp, frame);
     switch (frame.opcode) {
-      case BthOpcode.ACKNOWLEDGE -> requester.acknowledged(qp, frame);
+      case BthOpcode.ACKNOWLEDGE -> acknowledgements.acknowledged(qp, frame);
       case BthOpcode.READ_RESPONSE_FIRST,
           BthOpcode.READ_RESPONSE_MIDDLE,
           BthOpcode.READ_RESPONSE_LAST,
           BthOpcode.READ_RESPONSE_ONLY ->
-          requester.readResponse(qp, frame, memory);
+          acknowledgements.readResponse(qp, frame, memory);
       case BthOpcode.ATOMIC_ACKNOWLEDGE -> {}
       default -> responder.request(qp, frame, memory);
     }
@@ -287,7 +292,7 @@ public final class RoceEngine implements QueueEngine {
       if (left > 0) {
         left = requester.run(qp, left);
       }
-      requester.drained(qp);
+      completions.drained(qp);
       boolean blocked = !services.transmitReady();
       done |= left < BURST;
       if (left == 0 || blocked) {
@@ -318,7 +323,7 @@ public final class RoceEngine implements QueueEngine {
         qp.queuedDeadline = qp.deadline;
         timers.add(qp.deadline, qp.id);
       } else {
-        requester.timeout(qp, now);
+        acknowledgements.timeout(qp, now);
       }
     }
     if (timers.earliest() != Long.MAX_VALUE) {

@@ -15,7 +15,6 @@ final class SendWork {
   static final int MAX_QUANTA = 8;
   static final int MAX_INLINE = 101;
 
-  private static final int MAX_FRAGMENTS = 15;
   private static final int INLINE_FIRST = 8;
   private static final int INLINE_MORE = 31;
   private static final @Nullable SqOpcode[] OPCODES = new SqOpcode[64];
@@ -26,11 +25,8 @@ final class SendWork {
     }
   }
 
-  private final long[] address = new long[MAX_FRAGMENTS];
-  private final int[] stag = new int[MAX_FRAGMENTS];
-  private final int[] bytes = new int[MAX_FRAGMENTS];
+  private final Fragments fragments = new Fragments();
   private final MemorySegment inlineData = MemorySegment.ofArray(new byte[104]);
-  private int fragments;
 
   @Nullable SqOpcode opcode;
   boolean signaled;
@@ -93,7 +89,7 @@ final class SendWork {
     immediateValid = false;
     inline = false;
     length = 0;
-    fragments = 0;
+    fragments.clear();
     if (opcode == null) {
       return AeCode.WQE_UNEXPECTED_OPCODE.code();
     }
@@ -128,21 +124,18 @@ final class SendWork {
 
   private int parseFragments(MemorySegment wqe) {
     int count = (int) SqWqe.ADDFRAGCNT.decode(header) + 1;
-    if (count > MAX_FRAGMENTS) {
+    if (count > Fragments.MOST) {
       return AeCode.WQE_INVALID_FRAG_DATA.code();
     }
     for (int i = immediateValid ? 1 : 0; i < count; i++) {
       int at = i == 0 ? 0 : QUANTUM + (i - 1) * 16;
       long word = LittleEndian.getLong(wqe, at + 8);
-      int size = (int) SqWqe.FRAG_LEN.decode(word);
-      if (size == 0) {
-        continue;
-      }
-      address[fragments] = LittleEndian.getLong(wqe, at);
-      stag[fragments] = (int) SqWqe.FRAG_STAG.decode(word);
-      bytes[fragments++] = size;
-      length += size;
+      fragments.add(
+          LittleEndian.getLong(wqe, at),
+          (int) SqWqe.FRAG_STAG.decode(word),
+          (int) SqWqe.FRAG_LEN.decode(word));
     }
+    length = fragments.total();
     return length > Integer.MAX_VALUE ? AeCode.WQE_INVALID_FRAG_DATA.code() : 0;
   }
 
@@ -182,30 +175,18 @@ final class SendWork {
   }
 
   int sinkStag() {
-    return stag[0];
+    return fragments.firstStag();
   }
 
-  /** Whether the local memory may be used as the operation needs. */
-  int checkLocal(DeviceServices services, int pdId, int qpId) {
-    if (inline) {
-      return DeviceServices.ACCESS_OK;
-    }
-    int rights = isRead() ? DeviceServices.LOCAL_WRITE : DeviceServices.LOCAL_READ;
-    for (int i = 0; i < fragments; i++) {
-      int code = services.checkAccess(stag[i], address[i], bytes[i], rights, pdId, qpId);
-      if (code != DeviceServices.ACCESS_OK) {
-        return code;
-      }
-    }
-    return DeviceServices.ACCESS_OK;
+  /** Whether the local memory may be used as the operation needs; as {@link Fragments#check}. */
+  int checkLocal(DeviceServices services, QpState qp) {
+    return inline
+        ? DeviceServices.ACCESS_OK
+        : fragments.check(
+            services, qp, isRead() ? DeviceServices.LOCAL_WRITE : DeviceServices.LOCAL_READ);
   }
 
-  /**
-   * Copies a part of the message out of local memory. Its regions are looked at each time: they may
-   * have been taken away, and their stags given to others, since the message began.
-   *
-   * @return 0, or the asynchronous event code that says why not
-   */
+  /** Copies a part of the message out of local memory; as {@link Fragments#copy}. */
   int gather(
       DeviceServices services,
       QpState qp,
@@ -222,12 +203,12 @@ final class SendWork {
           ValueLayout.JAVA_BYTE,
           targetOffset,
           count);
-      return 0;
+      return DeviceServices.ACCESS_OK;
     }
-    return copy(services, qp, offset, count, target, targetOffset, true);
+    return fragments.copy(services, qp, offset, count, target, targetOffset, true);
   }
 
-  /** Copies a part of a READ's answer into local memory; as {@link #gather}. */
+  /** Copies a part of a READ's answer into local memory; as {@link Fragments#copy}. */
   int scatter(
       DeviceServices services,
       QpState qp,
@@ -235,42 +216,6 @@ final class SendWork {
       int count,
       MemorySegment source,
       long sourceOffset) {
-    return copy(services, qp, offset, count, source, sourceOffset, false);
-  }
-
-  private int copy(
-      DeviceServices services,
-      QpState qp,
-      long offset,
-      int count,
-      MemorySegment buffer,
-      long bufferOffset,
-      boolean out) {
-    long skip = offset;
-    long at = bufferOffset;
-    int left = count;
-    for (int i = 0; i < fragments && left > 0; i++) {
-      if (skip >= bytes[i]) {
-        skip -= bytes[i];
-        continue;
-      }
-      int part = (int) Math.min(left, bytes[i] - skip);
-      int rights = out ? DeviceServices.LOCAL_READ : DeviceServices.LOCAL_WRITE;
-      int code = services.checkAccess(stag[i], address[i] + skip, part, rights, qp.pdId, qp.id);
-      if (code != DeviceServices.ACCESS_OK) {
-        return code;
-      }
-      boolean done =
-          out
-              ? services.readRegion(stag[i], address[i] + skip, buffer, at, part)
-              : services.writeRegion(stag[i], address[i] + skip, buffer, at, part);
-      if (!done) {
-        return Core.fault();
-      }
-      skip = 0;
-      at += part;
-      left -= part;
-    }
-    return left == 0 ? 0 : Core.fault();
+    return fragments.copy(services, qp, offset, count, source, sourceOffset, false);
   }
 }

@@ -1,0 +1,103 @@
+package irdma4j.simulator.transport;
+
+import irdma4j.simulator.device.DeviceServices;
+import java.lang.foreign.MemorySegment;
+
+/** Where the bytes of a work request lie, in order; reused. */
+final class Fragments {
+  /** As many as the 8 quanta of a WQE have room for. */
+  static final int MOST = 15;
+
+  private final long[] address = new long[MOST];
+  private final int[] stag = new int[MOST];
+  private final int[] bytes = new int[MOST];
+  private int count;
+  private long total;
+
+  void clear() {
+    count = 0;
+    total = 0;
+  }
+
+  /** Adds a fragment; an empty one is none. */
+  void add(long at, int key, int size) {
+    if (size != 0) {
+      address[count] = at;
+      stag[count] = key;
+      bytes[count++] = size;
+      total += size;
+    }
+  }
+
+  /** Bytes in all fragments. */
+  long total() {
+    return total;
+  }
+
+  /** The stag of the first fragment. */
+  int firstStag() {
+    return stag[0];
+  }
+
+  /**
+   * Checks all fragments.
+   *
+   * @param rights as of {@link DeviceServices#checkAccess}
+   * @return {@link DeviceServices#ACCESS_OK}, or the asynchronous event code that says why not
+   */
+  int check(DeviceServices services, QpState qp, int rights) {
+    for (int i = 0; i < count; i++) {
+      int code = services.checkAccess(stag[i], address[i], bytes[i], rights, qp.pdId, qp.id);
+      if (code != DeviceServices.ACCESS_OK) {
+        return code;
+      }
+    }
+    return DeviceServices.ACCESS_OK;
+  }
+
+  /**
+   * Copies a part of the bytes out, or into it. The fragments that it touches are checked each
+   * time: their regions may have been taken away, and their stags given to others, since the
+   * message began.
+   *
+   * @param offset of the part
+   * @param size of the part
+   * @param out whether they are copied out, to the buffer
+   * @return {@link DeviceServices#ACCESS_OK}, or the asynchronous event code that says why not
+   */
+  int copy(
+      DeviceServices services,
+      QpState qp,
+      long offset,
+      int size,
+      MemorySegment buffer,
+      long bufferOffset,
+      boolean out) {
+    int rights = out ? DeviceServices.LOCAL_READ : DeviceServices.LOCAL_WRITE;
+    long skip = offset;
+    long at = bufferOffset;
+    int left = size;
+    for (int i = 0; i < count && left > 0; i++) {
+      if (skip >= bytes[i]) {
+        skip -= bytes[i];
+        continue;
+      }
+      int code = services.checkAccess(stag[i], address[i], bytes[i], rights, qp.pdId, qp.id);
+      if (code != DeviceServices.ACCESS_OK) {
+        return code;
+      }
+      int part = (int) Math.min(left, bytes[i] - skip);
+      boolean done =
+          out
+              ? services.readRegion(stag[i], address[i] + skip, buffer, at, part)
+              : services.writeRegion(stag[i], address[i] + skip, buffer, at, part);
+      if (!done) {
+        return Core.fault();
+      }
+      skip = 0;
+      at += part;
+      left -= part;
+    }
+    return left == 0 ? DeviceServices.ACCESS_OK : Core.fault();
+  }
+}
