@@ -155,6 +155,19 @@ final class FreeRuns {
     return line * 8 + PackedBytes.first(places);
   }
 
+  /** Free units in a row from a unit on, counted up to {@code most}. */
+  int length(int unit, int most) {
+    int word = unit >>> 6;
+    int run = Long.numberOfTrailingZeros(~(free[word] >>> (unit & 63)));
+    if ((unit & 63) + run == 64) {
+      for (word++; run < most && free[word] == -1L; word++) {
+        run += 64;
+      }
+      run += Long.numberOfTrailingZeros(~free[word]);
+    }
+    return Math.min(run, most);
+  }
+
   /** Marks free units as used. */
   void take(int start, int size) {
     int word = start >>> 6;

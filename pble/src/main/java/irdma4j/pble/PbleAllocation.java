@@ -143,12 +143,12 @@ public final class PbleAllocation {
     return unit;
   }
 
-  Chunk leafChunk(int leaf) {
-    return leafChunks[leaf];
+  Chunk[] leafChunks() {
+    return leafChunks;
   }
 
-  int leafUnit(int leaf) {
-    return leafUnits[leaf];
+  int[] leafUnits() {
+    return leafUnits;
   }
 
   private static int index(Chunk chunk, int unit) {

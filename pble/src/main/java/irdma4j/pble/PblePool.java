@@ -30,6 +30,8 @@ public final class PblePool implements AutoCloseable {
 
   private static final int PER_PAGE = 512;
   private static final int PAGE = 4096;
+  private static final int LEAF = PbleAllocation.LEAF;
+  private static final int LEAF_UNITS = LEAF / Chunk.UNIT;
 
   private final HostMemoryCache cache;
   private final long base;
@@ -149,9 +151,7 @@ public final class PblePool implements AutoCloseable {
       return;
     }
     give(allocation.chunk(), allocation.unit(), leaves);
-    for (int leaf = 0; leaf < leaves; leaf++) {
-      give(allocation.leafChunk(leaf), allocation.leafUnit(leaf), allocation.leafSize(leaf));
-    }
+    giveLeaves(allocation.leafChunks(), allocation.leafUnits(), leaves, allocation.count());
     level2--;
   }
 
@@ -238,7 +238,7 @@ public final class PblePool implements AutoCloseable {
 
   /** Whether the rest of the area, all of it backed, could hold what is missing. */
   private boolean growthHelps(int count, PbleLevels levels) {
-    if (levels != PbleLevels.LEVEL_1_ONLY && (count > PbleAllocation.LEAF || isLevel2(levels))) {
+    if (levels != PbleLevels.LEVEL_1_ONLY && (count > LEAF || isLevel2(levels))) {
       return free + unbacked >= count;
     }
     long toSegmentEnd = toSegmentEnd(nextAddress);
@@ -258,7 +258,7 @@ public final class PblePool implements AutoCloseable {
       if (chunk != null) {
         return new PbleAllocation(this, count, chunk, takenUnit);
       }
-      if (levels == PbleLevels.LEVEL_1_ONLY || count <= PbleAllocation.LEAF) {
+      if (levels == PbleLevels.LEVEL_1_ONLY || count <= LEAF) {
         return null;
       }
     }
@@ -266,7 +266,7 @@ public final class PblePool implements AutoCloseable {
   }
 
   private @Nullable PbleAllocation tryLeaves(int count) {
-    int leafCount = (count - 1) / PbleAllocation.LEAF + 1;
+    int leafCount = (count - 1) / LEAF + 1;
     Chunk root = take(leafCount);
     if (root == null) {
       return null;
@@ -275,25 +275,58 @@ public final class PblePool implements AutoCloseable {
     long rootOffset = (long) rootUnit * Chunk.UNIT * 8;
     Chunk[] leafChunks = new Chunk[leafCount];
     int[] leafUnits = new int[leafCount];
-    for (int leaf = 0; leaf < leafCount; leaf++) {
+    for (int leaf = 0; leaf < leafCount; ) {
       Chunk chunk = take(leafSize(count, leaf));
       if (chunk == null) {
-        for (int taken = 0; taken < leaf; taken++) {
-          give(leafChunks[taken], leafUnits[taken], leafSize(count, taken));
-        }
+        giveLeaves(leafChunks, leafUnits, leaf, count);
         give(root, rootUnit, leafCount);
         return null;
       }
-      leafChunks[leaf] = chunk;
-      leafUnits[leaf] = takenUnit;
-      LittleEndian.setLong(
-          root.memory, rootOffset + 8L * leaf, chunk.firstIndex + takenUnit * Chunk.UNIT);
+      int next = leaf + 1 + takeFullLeaves(chunk, takenUnit + LEAF_UNITS, count / LEAF - leaf - 1);
+      for (int unit = takenUnit; leaf < next; leaf++, unit += LEAF_UNITS) {
+        leafChunks[leaf] = chunk;
+        leafUnits[leaf] = unit;
+        LittleEndian.setLong(
+            root.memory, rootOffset + 8L * leaf, chunk.firstIndex + unit * Chunk.UNIT);
+      }
     }
     return new PbleAllocation(this, count, root, rootUnit, leafChunks, leafUnits);
   }
 
+  /**
+   * Takes the leaves that lie behind one just taken, without a search: that one was the lowest run
+   * of its length, so if there is room for another right behind it, that is the lowest now.
+   *
+   * @param most full leaves that are wanted
+   * @return full leaves that were taken
+   */
+  private int takeFullLeaves(Chunk chunk, int unit, int most) {
+    if (most <= 0) {
+      return 0;
+    }
+    int leaves = chunk.runs.length(unit, most * LEAF_UNITS) / LEAF_UNITS;
+    chunk.runs.take(unit, leaves * LEAF_UNITS);
+    free -= (long) leaves * LEAF;
+    return leaves;
+  }
+
+  /** Gives the first leaves of a list back; neighbours go together. */
+  private void giveLeaves(Chunk[] leafChunks, int[] leafUnits, int leaves, int count) {
+    for (int leaf = 0; leaf < leaves; ) {
+      Chunk chunk = leafChunks[leaf];
+      int unit = leafUnits[leaf];
+      int first = leaf;
+      do {
+        leaf++;
+      } while (leaf < leaves
+          && leafChunks[leaf] == chunk
+          && leafUnits[leaf] == unit + (leaf - first) * LEAF_UNITS);
+      give(chunk, unit, Math.min(count, leaf * LEAF) - first * LEAF);
+    }
+  }
+
   private static int leafSize(int count, int leaf) {
-    return Math.min(PbleAllocation.LEAF, count - leaf * PbleAllocation.LEAF);
+    return Math.min(LEAF, count - leaf * LEAF);
   }
 
   /** Takes the lowest run of the newest chunk that has one; {@link #takenUnit} says where. */

@@ -40,7 +40,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class PbleBenchmark {
-  private static final int LEAF = 512;
   private static final int RING = 8;
 
   /** PBLEs of a request. */
@@ -65,6 +64,7 @@ public class PbleBenchmark {
   private PbleAllocation[] ring;
   private int oldest;
   private MemorySegment iovas;
+  private MemorySegment copy;
   private PageList pages;
 
   /** Fills the pool. */
@@ -108,19 +108,21 @@ public class PbleBenchmark {
     list = pool.allocate(count, PbleLevels.ANY);
     ring = fillRing();
     iovas = Arena.ofAuto().allocate(count * 8L, 4096);
+    copy = Arena.ofAuto().allocate(count * 8L, 4096);
     pages = page -> page << 12;
   }
 
   private PbleAllocation[] fillRing() {
     List<PbleAllocation> granted = new ArrayList<>();
     try {
-      while (granted.size() < RING) {
+      while (granted.size() <= RING) {
         granted.add(pool.allocate(count, PbleLevels.ANY));
       }
     } catch (PbleException full) {
-      // Fewer must do. One is freed, so that the next request has room.
-      pool.free(granted.isEmpty() ? list : granted.removeLast());
+      // Fewer must do.
     }
+    // The next request needs room.
+    pool.free(granted.isEmpty() ? list : granted.removeLast());
     return granted.toArray(PbleAllocation[]::new);
   }
 
@@ -175,10 +177,7 @@ public class PbleBenchmark {
   /** Copies as many bytes from memory to memory: the bound. */
   @Benchmark
   public MemorySegment copyBaseline() {
-    MemorySegment half = iovas.asSlice(0, Math.min(count, LEAF) * 8L);
-    for (long at = 0; at + half.byteSize() <= iovas.byteSize(); at += half.byteSize()) {
-      MemorySegment.copy(iovas, at, half, 0, half.byteSize());
-    }
-    return half;
+    MemorySegment.copy(iovas, 0, copy, 0, count * 8L);
+    return copy;
   }
 }
