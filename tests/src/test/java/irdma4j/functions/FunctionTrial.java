@@ -95,7 +95,10 @@ final class FunctionTrial {
 
   /** A card on which each of five functions has a few segments. */
   static CardProfile card() {
-    return CardProfile.small().withMaxSegments(80).withLimit(HmcObject.PBLE, 0x60000);
+    return CardProfile.small()
+        .withMaxSegments(80)
+        .withLimit(HmcObject.MR, 0x40000)
+        .withLimit(HmcObject.PBLE, 0x60000);
   }
 
   /** Runs the actions, then closes everything. */
