@@ -418,7 +418,6 @@ public final class PblePool implements AutoCloseable {
     Chunk chunk = chunks.getLast();
     cache.release(chunk.extent);
     chunks.removeLast();
-    index.lower(chunk.number, 0);
     nextAddress = chunk.extent.address();
     unbacked += chunk.entries();
     backed -= chunk.entries();

@@ -127,6 +127,52 @@ class HmcSizingProperties {
             });
   }
 
+  /** Fails if a queue pair comes without the regions and PBLEs that docs/hmc.md promises it. */
+  @Property
+  void queuePairsComeWithRegionsAndPbles(
+      @ForAll("cards") FpmLimits limits, @ForAll @LongRange(min = 1, max = 1 << 19) long wanted) {
+    fit(limits, wanted, false)
+        .ifPresent(
+            plan -> {
+              long qps = plan.count(HmcObject.QP);
+              assertTrue(
+                  plan.count(HmcObject.MR)
+                      >= Math.min(limits.of(HmcObject.MR).maxCount(), Math.max(1024, 2 * qps)));
+              assertTrue(
+                  plan.count(HmcObject.PBLE)
+                      >= Math.min(limits.of(HmcObject.PBLE).maxCount(), Math.max(4096, 32 * qps)));
+            });
+  }
+
+  /** Fails if an object that no segment can hold is planned for. */
+  @Property(tries = 50)
+  void objectsBeyondASegmentAreRefused(
+      @ForAll("cards") FpmLimits limits, @ForAll HmcObject kind, @ForAll boolean tooLarge) {
+    EnumMap<HmcObject, FpmLimits.Limit> objects = new EnumMap<>(limits.objects());
+    objects.put(kind, new FpmLimits.Limit(1, tooLarge ? HostMemoryCache.SEGMENT_SIZE + 1 : 0));
+    FpmLimits odd =
+        new FpmLimits(
+            objects,
+            limits.firstSegment(),
+            limits.maxSegments(),
+            limits.maxCeqs(),
+            limits.xfBlockSize(),
+            limits.q1BlockSize(),
+            limits.hashTableMultiplier(),
+            limits.timerBucket(),
+            limits.rrfBlockSize(),
+            limits.ooiscBlockSize());
+    HmcRequest request = new HmcRequest(1, HmcProfile.DEFAULT, false);
+    for (String message :
+        List.of(
+            assertThrows(HmcException.class, () -> HmcSizing.fit(odd, request)).getMessage(),
+            assertThrows(
+                    HmcException.class, () -> HmcSizing.linux(odd, 1, HmcProfile.DEFAULT, false))
+                .getMessage())) {
+      assertTrue(message.endsWith("bytes for one of " + kind), message);
+    }
+  }
+
   /** Fails if an answer of the card, however odd, is met by anything but a plan or its refusal. */
   @Property
   void anyAnswerEndsInAPlanOrARefusal(

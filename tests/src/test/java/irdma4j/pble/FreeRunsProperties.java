@@ -108,6 +108,16 @@ class FreeRunsProperties {
     assertTrue(ChunkIndex.code(run + 1) < 128);
   }
 
+  /** Fails if two runs of up to 64, or longer ones a quarter of a power apart, share a code. */
+  @Property
+  void codesTellRunsApart(@ForAll @IntRange(min = 1, max = 20000) int run) {
+    if (run <= 64) {
+      assertEquals(run, ChunkIndex.code(run));
+    } else {
+      assertTrue(ChunkIndex.code(run) < ChunkIndex.code(run + Integer.highestOneBit(run) / 4));
+    }
+  }
+
   @Provide
   Arbitrary<List<Step>> steps() {
     Arbitrary<Integer> size =
