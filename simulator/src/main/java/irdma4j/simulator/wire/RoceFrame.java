@@ -285,8 +285,10 @@ public final class RoceFrame {
     if (bytes < 14 + 20 + 8 + 12 + 4) {
       return false;
     }
-    destinationMac = BigEndian.get48(frame, 0);
-    sourceMac = BigEndian.get48(frame, 6);
+    long macs = BigEndian.get64(frame, 0);
+    int second = BigEndian.get32(frame, 8);
+    destinationMac = macs >>> 16;
+    sourceMac = (macs & 0xffff) << 32 | Integer.toUnsignedLong(second);
     int etherType = BigEndian.get16(frame, 12);
     vlanTag = NO_VLAN;
     ipOffset = 14;
@@ -311,37 +313,39 @@ public final class RoceFrame {
     if (totalLength - udp < 8 + 12 + 4) {
       return false;
     }
-    udpSource = BigEndian.get16(frame, udp);
-    udpDestination = BigEndian.get16(frame, udp + 2);
-    udpChecksum = BigEndian.get16(frame, udp + 6);
-    if (udpDestination != UDP_PORT || BigEndian.get16(frame, udp + 4) != totalLength - udp) {
+    long header = BigEndian.get64(frame, udp);
+    udpSource = (int) (header >>> 48);
+    udpDestination = (int) (header >>> 32) & 0xffff;
+    udpChecksum = (int) header & 0xffff;
+    if (udpDestination != UDP_PORT || ((int) header >>> 16) != totalLength - udp) {
       return false;
     }
     return parseTransport(frame, udp + 8);
   }
 
   private int parseIpv4(MemorySegment frame, int bytes) {
-    if (ipOffset + 20 > bytes || BigEndian.get8(frame, ipOffset) != 0x45) {
+    if (ipOffset + 20 > bytes) {
       return -1;
     }
+    long first = BigEndian.get64(frame, ipOffset);
+    long second = BigEndian.get64(frame, ipOffset + 8);
+    int third = BigEndian.get32(frame, ipOffset + 16);
     ipv4 = true;
-    trafficClass = BigEndian.get8(frame, ipOffset + 1);
-    ipIdentification = BigEndian.get16(frame, ipOffset + 4);
-    ipFragment = BigEndian.get16(frame, ipOffset + 6);
-    hopLimit = BigEndian.get8(frame, ipOffset + 8);
+    trafficClass = (int) (first >>> 48) & 0xff;
+    ipIdentification = (int) first >>> 16;
+    ipFragment = (int) first & 0xffff;
+    hopLimit = (int) (second >>> 56);
     flowLabel = 0;
     boolean fragment = (ipFragment & ~DONT_FRAGMENT) != 0;
-    if (fragment || BigEndian.get8(frame, ipOffset + 9) != PROTOCOL_UDP) {
-      return -1;
-    }
-    if (checksum(frame, ipOffset) != 0) {
+    boolean udp = (second >>> 48 & 0xff) == PROTOCOL_UDP;
+    if (first >>> 56 != 0x45 || fragment || !udp || checksum(first, second, third) != 0) {
       return -1;
     }
     sourceIpHigh = 0;
-    sourceIpLow = Integer.toUnsignedLong(BigEndian.get32(frame, ipOffset + 12));
+    sourceIpLow = second & 0xffff_ffffL;
     destinationIpHigh = 0;
-    destinationIpLow = Integer.toUnsignedLong(BigEndian.get32(frame, ipOffset + 16));
-    return BigEndian.get16(frame, ipOffset + 2);
+    destinationIpLow = Integer.toUnsignedLong(third);
+    return (int) (first >>> 32) & 0xffff;
   }
 
   private int parseIpv6(MemorySegment frame, int bytes) {
@@ -366,15 +370,16 @@ public final class RoceFrame {
   }
 
   private boolean parseTransport(MemorySegment frame, int bth) {
-    opcode = BigEndian.get8(frame, bth);
-    int flags = BigEndian.get8(frame, bth + 1);
+    long first = BigEndian.get64(frame, bth);
+    opcode = (int) (first >>> 56);
+    int flags = (int) (first >>> 48) & 0xff;
     solicited = (flags & 0x80) != 0;
     migrated = (flags & 0x40) != 0;
     int pad = flags >>> 4 & 3;
     transportVersion = flags & 0xf;
-    pkey = BigEndian.get16(frame, bth + 2);
-    congestion = BigEndian.get8(frame, bth + 4);
-    destinationQp = BigEndian.get32(frame, bth + 4) & 0xffffff;
+    pkey = (int) (first >>> 32) & 0xffff;
+    congestion = (int) first >>> 24;
+    destinationQp = (int) first & 0xffffff;
     int last = BigEndian.get32(frame, bth + 8);
     ackRequest = last < 0;
     reservedBits = last >>> 24 & 0x7f;
@@ -385,6 +390,15 @@ public final class RoceFrame {
     if (payloadLength < 0 || (payloadLength + pad & 3) != 0) {
       return false;
     }
+    if (payloadOffset > at) {
+      parseExtended(frame, at);
+    }
+    icrc = frame.get(ICRC, icrcOffset());
+    return true;
+  }
+
+  private void parseExtended(MemorySegment frame, int offset) {
+    int at = offset;
     if (BthOpcode.hasDeth(opcode)) {
       qkey = BigEndian.get32(frame, at);
       sourceQp = BigEndian.get32(frame, at + 4) & 0xffffff;
@@ -416,8 +430,6 @@ public final class RoceFrame {
     if (BthOpcode.hasAtomicAck(opcode)) {
       atomicOriginal = BigEndian.get64(frame, at);
     }
-    icrc = frame.get(ICRC, icrcOffset());
-    return true;
   }
 
   /**
@@ -427,8 +439,8 @@ public final class RoceFrame {
    * @param frame room for at least {@link #MAX_BYTES}
    */
   public void writeHeaders(MemorySegment frame) {
-    BigEndian.set48(frame, 0, destinationMac);
-    BigEndian.set48(frame, 6, sourceMac);
+    BigEndian.set64(frame, 0, destinationMac << 16 | sourceMac >>> 32);
+    BigEndian.set32(frame, 8, (int) sourceMac);
     int etherType = ipv4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6;
     if (vlanTag == NO_VLAN) {
       BigEndian.set16(frame, 12, etherType);
@@ -448,23 +460,26 @@ public final class RoceFrame {
       writeIpv6(frame);
     }
     int udp = udpOffset();
-    BigEndian.set16(frame, udp, udpSource);
-    BigEndian.set16(frame, udp + 2, udpDestination);
-    BigEndian.set16(frame, udp + 4, totalLength - udp);
-    BigEndian.set16(frame, udp + 6, udpChecksum);
+    int length = totalLength - udp;
+    BigEndian.set64(
+        frame,
+        udp,
+        (long) udpSource << 48 | (long) udpDestination << 32 | (long) length << 16 | udpChecksum);
     writeTransport(frame, bth);
   }
 
   private void writeIpv4(MemorySegment frame) {
-    BigEndian.set16(frame, ipOffset, 0x4500 | trafficClass);
-    BigEndian.set16(frame, ipOffset + 2, totalLength - ipOffset);
-    BigEndian.set16(frame, ipOffset + 4, ipIdentification);
-    BigEndian.set16(frame, ipOffset + 6, ipFragment);
-    BigEndian.set16(frame, ipOffset + 8, hopLimit << 8 | PROTOCOL_UDP);
-    BigEndian.set16(frame, ipOffset + 10, 0);
-    BigEndian.set32(frame, ipOffset + 12, (int) sourceIpLow);
-    BigEndian.set32(frame, ipOffset + 16, (int) destinationIpLow);
-    BigEndian.set16(frame, ipOffset + 10, checksum(frame, ipOffset));
+    long first =
+        0x4500L << 48
+            | (long) trafficClass << 48
+            | (long) (totalLength - ipOffset) << 32
+            | (long) ipIdentification << 16
+            | ipFragment;
+    long second = (long) hopLimit << 56 | (long) PROTOCOL_UDP << 48 | (sourceIpLow & 0xffff_ffffL);
+    int third = (int) destinationIpLow;
+    BigEndian.set64(frame, ipOffset, first);
+    BigEndian.set64(frame, ipOffset + 8, second | (long) checksum(first, second, third) << 32);
+    BigEndian.set32(frame, ipOffset + 16, third);
   }
 
   private void writeIpv6(MemorySegment frame) {
@@ -480,11 +495,25 @@ public final class RoceFrame {
   private void writeTransport(MemorySegment frame, int bth) {
     int flags =
         (solicited ? 0x80 : 0) | (migrated ? 0x40 : 0) | pad() << 4 | (transportVersion & 0xf);
-    BigEndian.set32(frame, bth, opcode << 24 | flags << 16 | (pkey & 0xffff));
-    BigEndian.set32(frame, bth + 4, congestion << 24 | (destinationQp & 0xffffff));
+    int second = congestion << 24 | (destinationQp & 0xffffff);
+    BigEndian.set64(
+        frame,
+        bth,
+        (long) (opcode << 24 | flags << 16 | (pkey & 0xffff)) << 32
+            | Integer.toUnsignedLong(second));
     int request = (ackRequest ? 0x80 : 0) | (reservedBits & 0x7f);
     BigEndian.set32(frame, bth + 8, request << 24 | (psn & 0xffffff));
     int at = bth + 12;
+    if (payloadOffset > at) {
+      writeExtended(frame, at);
+    }
+    for (int i = payloadOffset + payloadLength; i < totalLength - 4; i++) {
+      BigEndian.set8(frame, i, 0);
+    }
+  }
+
+  private void writeExtended(MemorySegment frame, int offset) {
+    int at = offset;
     if (BthOpcode.hasDeth(opcode)) {
       BigEndian.set32(frame, at, qkey);
       BigEndian.set32(frame, at + 4, sourceQp & 0xffffff);
@@ -515,9 +544,6 @@ public final class RoceFrame {
     if (BthOpcode.hasAtomicAck(opcode)) {
       BigEndian.set64(frame, at, atomicOriginal);
     }
-    for (int i = payloadOffset + payloadLength; i < icrcOffset(); i++) {
-      BigEndian.set8(frame, i, 0);
-    }
   }
 
   /**
@@ -536,14 +562,19 @@ public final class RoceFrame {
     return icrc == calculator.compute(frame, ipOffset, udpOffset(), icrcOffset());
   }
 
-  /** The ones' complement checksum of a 20-byte IPv4 header; 0 over one that is right. */
-  static int checksum(MemorySegment frame, int ipOffset) {
-    int sum = 0;
-    for (int i = 0; i < 20; i += 2) {
-      sum += BigEndian.get16(frame, ipOffset + i);
-    }
+  /**
+   * The ones' complement checksum of an IPv4 header of 20 bytes, given as words of 8, 8 and 4; 0
+   * over one that is right.
+   */
+  static int checksum(long first, long second, int third) {
+    long sum = halves(first) + halves(second) + Integer.toUnsignedLong(third);
+    sum = halves(sum);
     sum = (sum & 0xffff) + (sum >>> 16);
     sum = (sum & 0xffff) + (sum >>> 16);
-    return ~sum & 0xffff;
+    return (int) ~sum & 0xffff;
+  }
+
+  private static long halves(long word) {
+    return (word >>> 32) + (word & 0xffff_ffffL);
   }
 }
