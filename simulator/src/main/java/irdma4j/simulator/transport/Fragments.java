@@ -29,6 +29,11 @@ final class Fragments {
     }
   }
 
+  /** Fragments that are not empty. */
+  int count() {
+    return count;
+  }
+
   /** Bytes in all fragments. */
   long total() {
     return total;

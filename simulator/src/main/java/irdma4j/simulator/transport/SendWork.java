@@ -1,6 +1,7 @@
 package irdma4j.simulator.transport;
 
 import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.Generation;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.hwregs.SqWqe;
@@ -14,6 +15,9 @@ final class SendWork {
   static final int QUANTUM = 32;
   static final int MAX_QUANTA = 8;
   static final int MAX_INLINE = 101;
+
+  /** What Linux allows at most; uk.c, irdma_uk_send and irdma_uk_rdma_write. */
+  private static final int MAX_FRAGMENTS = Generation.GEN_2.maxFragments();
 
   private static final int INLINE_FIRST = 8;
   private static final int INLINE_MORE = 31;
@@ -124,7 +128,8 @@ final class SendWork {
 
   private int parseFragments(MemorySegment wqe) {
     int count = (int) SqWqe.ADDFRAGCNT.decode(header) + 1;
-    if (count > Fragments.MOST) {
+    // Immediate data takes the first place, and an empty fragment may come last.
+    if (count > (immediateValid ? MAX_FRAGMENTS + 2 : MAX_FRAGMENTS)) {
       return AeCode.WQE_INVALID_FRAG_DATA.code();
     }
     for (int i = immediateValid ? 1 : 0; i < count; i++) {
@@ -136,7 +141,9 @@ final class SendWork {
           (int) SqWqe.FRAG_LEN.decode(word));
     }
     length = fragments.total();
-    return length > Integer.MAX_VALUE ? AeCode.WQE_INVALID_FRAG_DATA.code() : 0;
+    return length > Integer.MAX_VALUE || fragments.count() > MAX_FRAGMENTS
+        ? AeCode.WQE_INVALID_FRAG_DATA.code()
+        : 0;
   }
 
   boolean isRead() {
