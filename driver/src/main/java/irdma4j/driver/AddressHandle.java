@@ -65,36 +65,42 @@ public final class AddressHandle implements AutoCloseable {
     return creation.pdId();
   }
 
-  /** Gives the handle back. Closing twice does nothing. */
+  /**
+   * Gives the handle back. Closing twice does nothing.
+   *
+   * @throws ControlQueueException if the device refuses; nothing has changed then
+   */
   @Override
   public void close() {
     if (closed) {
       return;
     }
-    closed = true;
-    device.forget(this);
     ManageAddressHandle c = creation;
-    try {
-      device
-          .control()
-          .execute(
-              new ManageAddressHandle(
-                  CqpOpcode.DESTROY_ADDR_HANDLE,
-                  c.id(),
-                  c.pdId(),
-                  c.macAddress(),
-                  c.insertVlan(),
-                  c.vlanTag(),
-                  c.trafficClass(),
-                  c.flowLabel(),
-                  c.hopLimit(),
-                  c.arpIndex(),
-                  c.destination(),
-                  c.source(),
-                  c.loopback()));
-    } finally {
-      device.addressHandleIds().giveBack(id());
-      device.arp().release(arp);
-    }
+    device.destroy(
+        new ManageAddressHandle(
+            CqpOpcode.DESTROY_ADDR_HANDLE,
+            c.id(),
+            c.pdId(),
+            c.macAddress(),
+            c.insertVlan(),
+            c.vlanTag(),
+            c.trafficClass(),
+            c.flowLabel(),
+            c.hopLimit(),
+            c.arpIndex(),
+            c.destination(),
+            c.source(),
+            c.loopback()),
+        () -> {
+          release();
+          device.forget(this);
+          device.addressHandleIds().giveBack(id());
+          device.arp().release(arp);
+        });
+  }
+
+  /** The device has forgotten the handle. */
+  void release() {
+    closed = true;
   }
 }

@@ -23,6 +23,10 @@ final class ArpTable {
   /** The entry of an address, made if there is none. */
   ArpEntry resolve(Gid gid, long macAddress) {
     Use use = uses.get(gid);
+    if (use != null && use.users() == 0 && use.entry().macAddress() != macAddress) {
+      remove(use.entry());
+      use = null;
+    }
     if (use != null) {
       if (use.entry().macAddress() != macAddress) {
         throw new RdmaException(
@@ -54,8 +58,14 @@ final class ArpTable {
       uses.put(entry.gid(), new Use(entry, use.users() - 1));
       return;
     }
+    // If the device keeps it, it waits here for its next user.
+    uses.put(entry.gid(), new Use(entry, 0));
+    remove(entry);
+  }
+
+  private void remove(ArpEntry entry) {
+    control.execute(new DeleteArp(entry.index()));
     uses.remove(entry.gid());
     ids.giveBack(entry.index());
-    control.execute(new DeleteArp(entry.index()));
   }
 }

@@ -52,11 +52,11 @@ public final class BackedFunction implements AutoCloseable {
       } catch (RuntimeException alsoFailed) {
         e.addSuppressed(alsoFailed);
         // The device still knows of it, so that it is in the way until the device is closed.
-        device.adopt(backed);
+        device.adopt(backed, backed::abandon);
       }
       throw e;
     }
-    return device.adopt(backed);
+    return device.adopt(backed, backed::abandon);
   }
 
   private static void requireFree(RdmaDevice device, int virtualFunction) {
@@ -188,6 +188,11 @@ public final class BackedFunction implements AutoCloseable {
       closed = true;
       device.forget(this);
     }
+  }
+
+  /** The device has forgotten the function. */
+  private void abandon() {
+    closed = true;
   }
 
   private void requireOpen() {

@@ -265,6 +265,7 @@ public final class CompletionQueue implements AutoCloseable {
    * Destroys the queue. Closing twice does nothing.
    *
    * @throws IllegalStateException if a queue pair still completes into it; nothing has changed then
+   * @throws ControlQueueException if the device refuses; nothing has changed then
    */
   @Override
   public void close() {
@@ -272,31 +273,22 @@ public final class CompletionQueue implements AutoCloseable {
       return;
     }
     Dependants.requireNoneOf(this, device.queuePairs());
+    device.takeEvents(ceqId, this);
+    device.destroy(
+        new DestroyCq(
+            id, ring.size(), id, shadow.iova(), 0, ceqId, 0, false, true, true, false, false),
+        () -> {
+          device.forget(this);
+          release();
+          device.cqIds().giveBack(id);
+        });
+  }
+
+  /** Gives the memory back; the device has forgotten the queue. */
+  void release() {
     closed = true;
-    device.forget(this);
-    try {
-      device.takeEvents(ceqId);
-      device
-          .control()
-          .execute(
-              new DestroyCq(
-                  id,
-                  ring.size(),
-                  id,
-                  shadow.iova(),
-                  0,
-                  ceqId,
-                  0,
-                  false,
-                  true,
-                  true,
-                  false,
-                  false));
-    } finally {
-      releaseOutgoing();
-      memory.close();
-      bundle.close();
-      device.cqIds().giveBack(id);
-    }
+    releaseOutgoing();
+    memory.close();
+    bundle.close();
   }
 }

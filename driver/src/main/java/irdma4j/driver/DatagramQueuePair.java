@@ -40,29 +40,20 @@ public final class DatagramQueuePair implements AutoCloseable {
   static DatagramQueuePair create(
       RdmaDevice device, ProtectionDomain pd, QueuePairConfig config, int mtu, int queueKey) {
     int qpn = device.qpIds().take();
-    try {
-      return create(device, pd, config, mtu, queueKey, qpn);
-    } catch (RuntimeException e) {
-      device.qpIds().giveBack(qpn);
-      throw e;
-    }
+    return create(device, pd, config, mtu, queueKey, qpn, () -> device.qpIds().giveBack(qpn));
   }
 
   static DatagramQueuePair createGeneralServices(
       RdmaDevice device, ProtectionDomain pd, QueuePairConfig config) {
     device.takeGeneralServices();
-    try {
-      return create(
-          device,
-          pd,
-          config,
-          RoceContextWriter.LARGEST_MTU,
-          GENERAL_SERVICES_KEY,
-          QueuePairCore.GENERAL_SERVICES);
-    } catch (RuntimeException e) {
-      device.giveBackGeneralServices();
-      throw e;
-    }
+    return create(
+        device,
+        pd,
+        config,
+        RoceContextWriter.LARGEST_MTU,
+        GENERAL_SERVICES_KEY,
+        QueuePairCore.GENERAL_SERVICES,
+        device::giveBackGeneralServices);
   }
 
   private static DatagramQueuePair create(
@@ -71,21 +62,32 @@ public final class DatagramQueuePair implements AutoCloseable {
       QueuePairConfig config,
       int mtu,
       int queueKey,
-      int qpn) {
-    QueuePairCore core = new QueuePairCore(device, pd, QueuePairCore.Service.DATAGRAM, qpn, config);
-    core.create(
-        () -> {
-          core.useQueueSet(0);
-          core.takePushPage();
-          RoceContextWriter.writeDatagram(core, mtu, queueKey);
-        });
+      int qpn,
+      Runnable giveBackNumber) {
+    QueuePairCore core;
+    try {
+      core = new QueuePairCore(device, pd, QueuePairCore.Service.DATAGRAM, qpn, config);
+      core.create(
+          () -> {
+            core.useQueueSet(0);
+            core.takePushPage();
+            RoceContextWriter.writeDatagram(core, mtu, queueKey);
+          });
+    } catch (RuntimeException e) {
+      giveBackNumber.run();
+      throw e;
+    }
     try {
       core.enterReadyToReceive();
       core.enterReadyToSend(false);
     } catch (RuntimeException e) {
       try {
-        core.close();
+        core.close(giveBackNumber);
       } catch (RuntimeException alsoFailed) {
+        if (!core.isClosed()) {
+          // The device still has it, and with it the number.
+          device.keepUntilReset(core::release);
+        }
         e.addSuppressed(alsoFailed);
       }
       throw e;
@@ -247,26 +249,45 @@ public final class DatagramQueuePair implements AutoCloseable {
     return receive;
   }
 
-  /** Destroys the queue pair; completions that were not polled are dropped. */
+  /**
+   * Leaves all multicast groups and destroys the queue pair; completions that were not polled are
+   * dropped.
+   *
+   * @throws ControlQueueException if the device refuses; the queue pair is as it was, but for
+   *     groups that it has left
+   */
   @Override
   public void close() {
     if (core.isClosed()) {
       return;
     }
     RdmaDevice device = core.device();
-    device.forget(this);
+    RdmaException left = null;
     try {
-      try {
-        device.multicastGroups().detachAll(qpn());
-      } finally {
-        core.close();
+      device.multicastGroups().detachAll(qpn());
+    } catch (ControlQueueException refused) {
+      throw refused;
+    } catch (RdmaException noAnswer) {
+      left = noAnswer;
+    }
+    try {
+      core.close(
+          () -> {
+            device.forget(this);
+            if (core.qpn() == QueuePairCore.GENERAL_SERVICES) {
+              device.giveBackGeneralServices();
+            } else {
+              device.qpIds().giveBack(core.qpn());
+            }
+          });
+    } catch (RdmaException e) {
+      if (left == null) {
+        throw e;
       }
-    } finally {
-      if (core.qpn() == QueuePairCore.GENERAL_SERVICES) {
-        device.giveBackGeneralServices();
-      } else {
-        device.qpIds().giveBack(core.qpn());
-      }
+      left.addSuppressed(e);
+    }
+    if (left != null) {
+      throw left;
     }
   }
 }

@@ -32,6 +32,8 @@ final class EventQueues {
   private final InterruptVectors vectors;
   private final EventPlan plan;
   private final List<Ceq> ceqs = new ArrayList<>();
+  // Of queues that the device would not destroy.
+  private final List<DmaMemory> kept = new ArrayList<>();
   private @Nullable DmaMemory aeqMemory;
   private @Nullable AsyncEventRing aeq;
   private long interrupts;
@@ -96,9 +98,11 @@ final class EventQueues {
       vectors.configureCeq(ceq.id(), ceq.vector(), false);
       vectors.disable(ceq.vector());
       control.execute(new DestroyCeq(plan.ceqEntries(), 0, ceq.id(), 0, false, false));
-    } finally {
-      ceq.memory().close();
+    } catch (RuntimeException e) {
+      kept.add(ceq.memory());
+      throw e;
     }
+    ceq.memory().close();
   }
 
   void createAeq() {
@@ -125,11 +129,14 @@ final class EventQueues {
         }
         bar.write32(Registers.PFINT_AEQCTL.offset(), 0);
         control.execute(new DestroyAeq(plan.aeqEntries(), 0, 0, false));
+      } catch (RuntimeException e) {
+        kept.add(memory);
+        throw e;
       } finally {
         aeq = null;
         aeqMemory = null;
-        memory.close();
       }
+      memory.close();
     }
   }
 
@@ -222,6 +229,8 @@ final class EventQueues {
   void abandon() {
     ceqs.forEach(ceq -> ceq.memory().close());
     ceqs.clear();
+    kept.forEach(DmaMemory::close);
+    kept.clear();
     DmaMemory memory = aeqMemory;
     if (memory != null) {
       memory.close();

@@ -150,16 +150,28 @@ public final class FastRegion implements AutoCloseable {
     return pdId;
   }
 
-  /** Gives the region back; the device forgets the key. Closing twice does nothing. */
+  /**
+   * Gives the region back; the device forgets the key. Closing twice does nothing.
+   *
+   * @throws ControlQueueException if the device refuses; nothing has changed then
+   */
   @Override
   public void close() {
     if (closed) {
       return;
     }
+    device.destroy(
+        new DeallocateStag(pdId, stagIndex, true),
+        () -> {
+          release();
+          device.forget(this);
+          device.stagIds().giveBack(stagIndex);
+          device.pbles().free(pages);
+        });
+  }
+
+  /** The device has forgotten the region. */
+  void release() {
     closed = true;
-    device.forget(this);
-    device.control().execute(new DeallocateStag(pdId, stagIndex, true));
-    device.stagIds().giveBack(stagIndex);
-    device.pbles().free(pages);
   }
 }

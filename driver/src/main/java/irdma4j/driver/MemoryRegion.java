@@ -163,18 +163,30 @@ public final class MemoryRegion implements AutoCloseable {
     return pages == null ? 0 : pages.entries();
   }
 
-  /** Deregisters the region; the device forgets the key. Closing twice does nothing. */
+  /**
+   * Deregisters the region; the device forgets the key. Closing twice does nothing.
+   *
+   * @throws ControlQueueException if the device refuses; nothing has changed then
+   */
   @Override
   public void close() {
     if (closed) {
       return;
     }
+    device.destroy(
+        new DeallocateStag(pdId, stagIndex, true),
+        () -> {
+          release();
+          device.forget(this);
+          device.stagIds().giveBack(stagIndex);
+          if (pages != null) {
+            device.pbles().free(pages);
+          }
+        });
+  }
+
+  /** The device has forgotten the region. */
+  void release() {
     closed = true;
-    device.forget(this);
-    device.control().execute(new DeallocateStag(pdId, stagIndex, true));
-    device.stagIds().giveBack(stagIndex);
-    if (pages != null) {
-      device.pbles().free(pages);
-    }
   }
 }

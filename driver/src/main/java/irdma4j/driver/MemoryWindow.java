@@ -119,15 +119,27 @@ public final class MemoryWindow implements AutoCloseable {
     return pdId;
   }
 
-  /** Gives the window back; the device forgets the key. Closing twice does nothing. */
+  /**
+   * Gives the window back; the device forgets the key. Closing twice does nothing.
+   *
+   * @throws ControlQueueException if the device refuses; nothing has changed then
+   */
   @Override
   public void close() {
     if (closed) {
       return;
     }
+    device.destroy(
+        new DeallocateStag(pdId, stagIndex, false),
+        () -> {
+          release();
+          device.forget(this);
+          device.stagIds().giveBack(stagIndex);
+        });
+  }
+
+  /** The device has forgotten the window. */
+  void release() {
     closed = true;
-    device.forget(this);
-    device.control().execute(new DeallocateStag(pdId, stagIndex, false));
-    device.stagIds().giveBack(stagIndex);
   }
 }

@@ -114,29 +114,46 @@ final class MulticastGroups {
     }
   }
 
-  /** A queue pair leaves all its groups, whatever the device says; the first failure is thrown. */
+  /**
+   * A queue pair leaves all its groups; the first failure is thrown.
+   *
+   * @throws ControlQueueException if the device refuses; the queue pair is still a member there
+   * @throws RdmaException if the device does not answer; it is a member of none
+   */
   void detachAll(int qpn) {
     MulticastContext.Member member = new MulticastContext.Member(qpn, ANY_PORT);
     RuntimeException first = null;
     for (Group group : List.copyOf(groups.values())) {
-      if (!group.members().leaveWholly(member)) {
+      int joined = group.members().leaveWholly(member);
+      if (joined == 0) {
         continue;
       }
       try {
         tellGone(group);
       } catch (RuntimeException e) {
+        if (e instanceof ControlQueueException) {
+          for (int i = 0; i < joined; i++) {
+            group.members().join(member);
+          }
+          group.encode();
+        }
         if (first == null) {
           first = e;
         } else {
           first.addSuppressed(e);
         }
-      } finally {
-        releaseIfEmpty(group);
       }
+      releaseIfEmpty(group);
     }
     if (first != null) {
       throw first;
     }
+  }
+
+  /** Gives the memory back; the device was reset. */
+  void abandon() {
+    groups.values().forEach(group -> group.context().close());
+    groups.clear();
   }
 
   private void tellGone(Group group) {

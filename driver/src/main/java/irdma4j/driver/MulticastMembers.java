@@ -44,10 +44,11 @@ final class MulticastMembers {
   /**
    * A member leaves as often as it joined.
    *
-   * @return whether it was one, so that the device must be told
+   * @return how often that was; if not 0, the device must be told
    */
-  boolean leaveWholly(MulticastContext.Member member) {
-    return users.remove(member) != null;
+  int leaveWholly(MulticastContext.Member member) {
+    Integer count = users.remove(member);
+    return count == null ? 0 : count;
   }
 
   /** Whether nobody is a member. */

@@ -67,14 +67,16 @@ public final class ProtectionDomain implements AutoCloseable {
       PbleLevels levels,
       Access... access) {
     requireOpen();
-    return device.adopt(
-        MemoryRegion.register(device, this, memory, offset, length, address, levels, access));
+    MemoryRegion region =
+        MemoryRegion.register(device, this, memory, offset, length, address, levels, access);
+    return device.adopt(region, region::release);
   }
 
   /** Creates a queue pair in state INIT. */
   public QueuePair createQueuePair(QueuePairConfig config) {
     requireOpen();
-    return device.adopt(QueuePair.create(device, this, config));
+    QueuePair pair = QueuePair.create(device, this, config);
+    return device.adopt(pair, pair.core()::release);
   }
 
   /**
@@ -87,7 +89,8 @@ public final class ProtectionDomain implements AutoCloseable {
   public DatagramQueuePair createDatagramQueuePair(QueuePairConfig config, int mtu, int queueKey) {
     requireOpen();
     RcPath.requireMtu(mtu);
-    return device.adopt(DatagramQueuePair.create(device, this, config, mtu, queueKey));
+    DatagramQueuePair pair = DatagramQueuePair.create(device, this, config, mtu, queueKey);
+    return device.adopt(pair, pair.core()::release);
   }
 
   /**
@@ -97,19 +100,22 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public DatagramQueuePair createGeneralServicesQueuePair(QueuePairConfig config) {
     requireOpen();
-    return device.adopt(DatagramQueuePair.createGeneralServices(device, this, config));
+    DatagramQueuePair pair = DatagramQueuePair.createGeneralServices(device, this, config);
+    return device.adopt(pair, pair.core()::release);
   }
 
   /** Creates an address handle for the datagrams of this domain's queue pairs. */
   public AddressHandle createAddressHandle(DatagramPath path) {
     requireOpen();
-    return device.adopt(AddressHandle.create(device, this, path));
+    AddressHandle handle = AddressHandle.create(device, this, path);
+    return device.adopt(handle, handle::release);
   }
 
   /** Allocates a memory window, bound to nothing. */
   public MemoryWindow allocateWindow(MemoryWindow.Type type) {
     requireOpen();
-    return device.adopt(MemoryWindow.allocate(device, this, type));
+    MemoryWindow window = MemoryWindow.allocate(device, this, type);
+    return device.adopt(window, window::release);
   }
 
   /**
@@ -119,7 +125,8 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public FastRegion allocateFastRegion(int maxPages) {
     requireOpen();
-    return device.adopt(FastRegion.allocate(device, this, maxPages));
+    FastRegion region = FastRegion.allocate(device, this, maxPages);
+    return device.adopt(region, region::release);
   }
 
   private void requireOpen() {

@@ -339,20 +339,23 @@ public final class QueuePair implements AutoCloseable {
     return receive;
   }
 
-  /** Destroys the queue pair; completions that were not polled are dropped. */
+  /**
+   * Destroys the queue pair; completions that were not polled are dropped.
+   *
+   * @throws ControlQueueException if the device refuses; nothing has changed then
+   */
   @Override
   public void close() {
     if (core.isClosed()) {
       return;
     }
     RdmaDevice device = core.device();
-    device.forget(this);
-    try {
-      core.close();
-    } finally {
-      device.qpIds().giveBack(core.qpn());
-      releaseArp();
-    }
+    core.close(
+        () -> {
+          device.forget(this);
+          device.qpIds().giveBack(core.qpn());
+          releaseArp();
+        });
   }
 
   private void releaseArp() {

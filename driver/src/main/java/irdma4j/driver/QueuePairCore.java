@@ -366,28 +366,36 @@ final class QueuePairCore {
     return closed;
   }
 
-  /** Destroys the queue pair. To be called once. */
-  void close() {
+  /**
+   * Destroys the queue pair. To be called once, and again after a refusal.
+   *
+   * @param gone called when the device has forgotten it
+   * @throws ControlQueueException if the device refuses; nothing has changed
+   */
+  void close(Runnable gone) {
+    device.destroy(
+        new DestroyQp(
+            qpn, service.code, memory.contextAddress(), memory.shadowAddress(), false, true),
+        () -> {
+          release();
+          config.sendQueue().removeFlushed(rings);
+          config.receiveQueue().removeFlushed(rings);
+          try {
+            gone.run();
+          } finally {
+            try {
+              releasePushPage();
+            } finally {
+              releaseQueueSet();
+            }
+          }
+        });
+  }
+
+  /** Gives the memory back; the device has forgotten the queue pair. */
+  void release() {
     closed = true;
     rings.close();
-    config.sendQueue().removeFlushed(rings);
-    config.receiveQueue().removeFlushed(rings);
-    try {
-      device
-          .control()
-          .execute(
-              new DestroyQp(
-                  qpn, service.code, memory.contextAddress(), memory.shadowAddress(), false, true));
-    } finally {
-      try {
-        releasePushPage();
-      } finally {
-        try {
-          releaseQueueSet();
-        } finally {
-          memory.close();
-        }
-      }
-    }
+    memory.close();
   }
 }

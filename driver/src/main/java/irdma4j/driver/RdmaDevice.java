@@ -11,10 +11,12 @@ import irdma4j.hmc.HmcRequest;
 import irdma4j.hmc.HmcView;
 import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hwregs.HmcObject;
+import irdma4j.hwregs.PciIds;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.Statistic;
 import irdma4j.hwregs.cqp.AddLocalMac;
 import irdma4j.hwregs.cqp.AllocateLocalMac;
+import irdma4j.hwregs.cqp.CqpCommand;
 import irdma4j.hwregs.cqp.DeleteLocalMac;
 import irdma4j.pble.PblePool;
 import irdma4j.uapi.Bar;
@@ -29,9 +31,9 @@ import java.util.EnumMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,12 +50,18 @@ public final class RdmaDevice implements AutoCloseable {
   private static final int MAX_PDS = 1 << 18;
   private static final int PORT_INDEX_LIMIT = 4096;
 
+  /** What the ids of a function read as that does not answer. */
+  private static final int NO_FUNCTION = 0xffff;
+
   private final PciFunction function;
   private final Bar bar;
   private final DeviceConfig config;
   private final SplittableRandom random;
   private final Bringup bringup;
-  private final Set<AutoCloseable> children = Collections.newSetFromMap(new IdentityHashMap<>());
+  // Each with what gives its memory back once the device has been reset.
+  private final IdentityHashMap<AutoCloseable, Runnable> children = new IdentityHashMap<>();
+  // Memory of what the device would not destroy.
+  private final List<Runnable> leftovers = new ArrayList<>();
   private final IdPool pdIds = new IdPool("protection domain", FIRST_ID, MAX_PDS);
   private QueuePairRings[] ringsByQpn = new QueuePairRings[0];
   private final Map<Integer, CompletionQueue> queuesById = new java.util.HashMap<>();
@@ -106,14 +114,17 @@ public final class RdmaDevice implements AutoCloseable {
    *
    * @param function stays the caller's, and must outlive the device
    * @param listener told of each stage
-   * @throws RdmaException if a stage fails; what was up is down again and all memory is back
+   * @throws RdmaException if the function is not of the E810 family, which is found out before it
+   *     is touched, or a stage fails; what was up is down again and all memory is back
    */
   public static RdmaDevice open(PciFunction function, DeviceConfig config, StageListener listener) {
+    requireKnown(function.config().vendorId(), function.config().deviceId());
     RdmaDevice device = new RdmaDevice(function, config, listener);
     try {
       device.bringUp();
     } catch (RuntimeException e) {
       device.makeQuiet(e);
+      device.releaseMemory();
       throw e;
     }
     return device;
@@ -122,6 +133,29 @@ public final class RdmaDevice implements AutoCloseable {
   /** Brings a function up with the default configuration. */
   public static RdmaDevice open(PciFunction function) {
     return open(function, DeviceConfig.defaults(), StageListener.none());
+  }
+
+  private static void requireKnown(int vendor, int id) {
+    PciIds.Family family = PciIds.family(vendor, id);
+    if (family == PciIds.Family.E810) {
+      return;
+    }
+    if (vendor == NO_FUNCTION && id == NO_FUNCTION) {
+      throw new RdmaException(Firmware.GONE);
+    }
+    String known =
+        PciIds.secondGeneration().stream()
+            .map("%04x"::formatted)
+            .collect(Collectors.joining(", ", "%04x:".formatted(PciIds.INTEL), ""));
+    throw new RdmaException(
+        "PCI function %04x:%04x is %s; the driver knows %s"
+            .formatted(
+                vendor,
+                id,
+                family == PciIds.Family.X722
+                    ? "an X722, whose registers are others"
+                    : "not of the E810 family",
+                known));
   }
 
   /** The order is the hardware's: each stage needs those before it. */
@@ -231,11 +265,8 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private void downHmcObjects() {
-    try {
-      functionMemory().deleteObjects(hmc());
-    } finally {
-      hmc().close();
-    }
+    functionMemory().deleteObjects(hmc());
+    hmc().close();
   }
 
   private String upCcq() {
@@ -259,9 +290,10 @@ public final class RdmaDevice implements AutoCloseable {
       // Its own end can't arrive in it, so the tail register tells.
       control().useCompletions(null);
       try {
-        control().execute(queue.destruction());
-      } finally {
-        queue.close();
+        destroy(queue.destruction(), queue::close);
+      } catch (ControlQueueException refused) {
+        keepUntilReset(queue::close);
+        throw refused;
       }
     }
   }
@@ -430,7 +462,7 @@ public final class RdmaDevice implements AutoCloseable {
   /** Makes a protection domain. */
   public ProtectionDomain allocateProtectionDomain() {
     requireOpen();
-    return adopt(new ProtectionDomain(this, pdIds.take()));
+    return adopt(new ProtectionDomain(this, pdIds.take()), () -> {});
   }
 
   /**
@@ -471,7 +503,8 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public CompletionQueue createCompletionQueue(int entries, int ceq) {
     requireOpen();
-    CompletionQueue queue = adopt(CompletionQueue.create(this, entries, ceq));
+    CompletionQueue queue = CompletionQueue.create(this, entries, ceq);
+    adopt(queue, queue::release);
     queuesById.put(queue.id(), queue);
     return queue;
   }
@@ -548,11 +581,21 @@ public final class RdmaDevice implements AutoCloseable {
    * nothing any more: the device gives the place of its event to another as it is destroyed, and
    * one that is not read yet would be overwritten, or be taken for one of the next queue with its
    * number.
+   *
+   * @param closing a queue whose events nobody is told of
    */
-  void takeEvents(int ceq) {
+  void takeEvents(int ceq, CompletionQueue closing) {
     // Each round lets one more event in that waited for room; they come by turns.
     for (int rounds = queuesById.size() + 1; rounds >= 0; rounds--) {
-      boolean taken = events().drainCompletions(ceq, this::raiseMeanwhile);
+      boolean taken =
+          events()
+              .drainCompletions(
+                  ceq,
+                  id -> {
+                    if (id != closing.id()) {
+                      raiseMeanwhile(id);
+                    }
+                  });
       // The device has handled what was acknowledged once it answers.
       int unused = bar.read32(Registers.GLPE_CRITERR.offset());
       if (!taken) {
@@ -632,9 +675,10 @@ public final class RdmaDevice implements AutoCloseable {
 
   /**
    * Closes all that was made with the device, then takes it down stage by stage. Everything is
-   * given back even if the device no longer answers; the first failure is thrown at the end. A
-   * device that did not go down as it should is reset, and can be brought up again. Closing twice
-   * does nothing.
+   * given back even if the device no longer answers, or refuses to destroy something; the first
+   * failure is thrown at the end. A device that did not go down as it should is reset before the
+   * memory of what it may still have goes back, and can be brought up again. Closing twice does
+   * nothing.
    */
   @Override
   public void close() {
@@ -654,7 +698,7 @@ public final class RdmaDevice implements AutoCloseable {
             MemoryRegion.class,
             ProtectionDomain.class,
             BackedFunction.class)) {
-      for (AutoCloseable child : List.copyOf(children)) {
+      for (AutoCloseable child : List.copyOf(children.keySet())) {
         if (kind.isInstance(child)) {
           first = closing(child, first);
         }
@@ -662,20 +706,34 @@ public final class RdmaDevice implements AutoCloseable {
     }
     closed = true;
     first = closing(bringup::unwind, first);
-    EventQueues queues = events;
-    if (queues != null) {
-      queues.abandon();
-    }
-    HmcFunctions functions = hmcFunctions;
-    if (functions != null) {
-      functions.close();
-    }
     if (first == null && isDead()) {
       first = new RdmaException("the device did not go down as it should");
     }
     if (first != null) {
       makeQuiet(first);
+    }
+    releaseMemory();
+    if (first != null) {
       throw first;
+    }
+  }
+
+  /** Gives back all memory that is left of a device that is off the bus. */
+  private void releaseMemory() {
+    children.values().forEach(Runnable::run);
+    children.clear();
+    MulticastGroups groups = multicastGroups;
+    if (groups != null) {
+      groups.abandon();
+    }
+    EventQueues queues = events;
+    if (queues != null) {
+      queues.abandon();
+    }
+    leftovers.forEach(Runnable::run);
+    HmcFunctions functions = hmcFunctions;
+    if (functions != null) {
+      functions.close();
     }
   }
 
@@ -720,8 +778,42 @@ public final class RdmaDevice implements AutoCloseable {
     }
   }
 
-  <T extends AutoCloseable> T adopt(T child) {
-    children.add(child);
+  /**
+   * Destroys something: has the device do it, then gives back what belonged to it. If the device
+   * refuses, nothing is given back, since it may still use it. One that does not answer has lost
+   * its access to memory, so that it is given back all the same.
+   *
+   * @throws ControlQueueException if the device refuses; nothing has changed
+   * @throws RdmaException if it does not answer; all is given back
+   */
+  void destroy(CqpCommand command, Runnable giveBack) {
+    try {
+      control().execute(command);
+    } catch (ControlQueueException refused) {
+      throw refused;
+    } catch (RdmaException noAnswer) {
+      try {
+        giveBack.run();
+      } catch (RuntimeException e) {
+        noAnswer.addSuppressed(e);
+      }
+      throw noAnswer;
+    }
+    giveBack.run();
+  }
+
+  /** Something that the device would not destroy; its memory goes back after the reset. */
+  void keepUntilReset(Runnable memory) {
+    leftovers.add(memory);
+  }
+
+  /**
+   * The device has something more to close.
+   *
+   * @param release gives its memory back without telling the device, which was reset
+   */
+  <T extends AutoCloseable> T adopt(T child, Runnable release) {
+    children.put(child, release);
     switch (child) {
       case QueuePair pair -> adopted(pair.core());
       case DatagramQueuePair pair -> adopted(pair.core());
@@ -748,7 +840,7 @@ public final class RdmaDevice implements AutoCloseable {
 
   /** What was made with the device and is open. */
   Collection<AutoCloseable> children() {
-    return Collections.unmodifiableCollection(children);
+    return Collections.unmodifiableCollection(children.keySet());
   }
 
   void forget(AutoCloseable child) {

@@ -1,6 +1,8 @@
 package irdma4j.driver;
 
 import irdma4j.hwregs.cqp.ManageWorkSchedNode;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,8 @@ final class WorkScheduler {
   private final ControlQueue control;
   private final QualityOfService quality;
   private final IdPool nodes = new IdPool("scheduler node", FIRST_NODE, NODES);
+  // That the device would not take away, with their numbers in use.
+  private final List<Leaf> left = new ArrayList<>();
   private final int[] users = new int[QualityOfService.PRIORITIES];
   private final Map<Integer, Leaf> leaves = new TreeMap<>();
   private boolean root;
@@ -133,8 +137,11 @@ final class WorkScheduler {
     leaves.remove(leaf.trafficClass());
     try {
       changeLeaf(DELETE, leaf, enabled);
-    } finally {
       nodes.giveBack(leaf.node());
+    } catch (ControlQueueException refused) {
+      left.add(leaf);
+      throw refused;
+    } finally {
       if (enabled) {
         quality.queueSets().unregister(quality.vsi(), leaf.trafficClass(), leaf.handle());
       }
@@ -145,18 +152,19 @@ final class WorkScheduler {
     if (!leaves.isEmpty()) {
       return;
     }
+    while (!left.isEmpty()) {
+      changeLeaf(DELETE, left.getFirst(), true);
+      nodes.giveBack(left.removeFirst().node());
+    }
     Integer node = vsiNode;
     if (node != null) {
+      execute(DELETE, node, ROOT, 1, 0, false, true);
       vsiNode = null;
-      try {
-        execute(DELETE, node, ROOT, 1, 0, false, true);
-      } finally {
-        nodes.giveBack(node);
-      }
+      nodes.giveBack(node);
     }
     if (root) {
-      root = false;
       execute(DELETE, ROOT, ROOT, 1, 0, false, true);
+      root = false;
     }
   }
 

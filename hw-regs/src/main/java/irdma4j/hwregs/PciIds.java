@@ -1,5 +1,6 @@
 package irdma4j.hwregs;
 
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -71,6 +72,11 @@ public final class PciIds {
       return Family.E810;
     }
     return FIRST_GENERATION.containsKey(device) ? Family.X722 : Family.OTHER;
+  }
+
+  /** Device ids of the E810 family, all of vendor {@link #INTEL}, in ascending order. */
+  public static List<Integer> secondGeneration() {
+    return SECOND_GENERATION.keySet().stream().sorted().toList();
   }
 
   /** A function's name, or "not ours". */

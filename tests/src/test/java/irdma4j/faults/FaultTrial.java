@@ -276,7 +276,9 @@ final class FaultTrial implements AutoCloseable {
         queue.arm();
         if (!queue.poll(completion)) {
           if (device.function().clock().nanos() > deadline) {
-            throw new RdmaException("no completion" + (events.isEmpty() ? "" : " after " + events));
+            throw new RdmaException(
+                "the application gave up: no completion"
+                    + (events.isEmpty() ? "" : " after " + events));
           }
           device.processEvents(0, EVENT_WAIT);
         } else if (completion.isSuccess()) {

@@ -215,7 +215,7 @@ final class ControlQueue {
             Registers.PFPE_CQPTAIL.offset(),
             (int)
                 (Registers.CQPTAIL_WQTAIL.encode(next)
-                    | Registers.CQPTAIL_CQP_OP_ERR.encode(failed && ccq == null)));
+                    | Registers.CQPTAIL_CQP_OP_ERR.encode(failed)));
     if (ccq != null) {
       long header =
           ControlCqe.WQEIDX.encode(index)
