@@ -10,7 +10,8 @@ import irdma4j.driver.RdmaException;
 import irdma4j.driver.StageListener;
 import irdma4j.hmc.SegmentType;
 import irdma4j.simulator.Simulation;
-import irdma4j.tests.FailingFunction;
+import irdma4j.tests.FailingAllocation;
+import irdma4j.tests.WatchedFunction;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,14 +27,17 @@ class BringUpFailureTest {
     DeviceConfig config =
         DeviceConfig.defaults().withSegmentType(type).withQueuePairs(8).withSeed(1);
     try (Simulation simulation = Simulation.builder().functions(1).seed(1).stepped().build()) {
-      FailingFunction counting = new FailingFunction(simulation.function(0), -1);
-      RdmaDevice.open(counting, config, StageListener.none()).close();
+      FailingAllocation counting = new FailingAllocation(-1);
+      RdmaDevice.open(
+              new WatchedFunction(simulation.function(0), counting), config, StageListener.none())
+          .close();
       int allocations = counting.allocations();
       assertTrue(allocations > 10, "only " + allocations);
       // The many pages of one paged object are alike, so every one of the first and last is tried.
       int stride = Math.max(1, allocations / 30);
       for (int n = 0; n < allocations; n += n < 25 || n > allocations - 25 ? 1 : stride) {
-        FailingFunction failing = new FailingFunction(simulation.function(0), n);
+        WatchedFunction failing =
+            new WatchedFunction(simulation.function(0), new FailingAllocation(n));
         RdmaException failure =
             assertThrows(
                 RdmaException.class, () -> RdmaDevice.open(failing, config, StageListener.none()));

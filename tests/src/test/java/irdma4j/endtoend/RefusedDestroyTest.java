@@ -27,15 +27,10 @@ import irdma4j.pble.PbleLevels;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Moment;
 import irdma4j.simulator.Simulation;
-import irdma4j.uapi.Bar;
-import irdma4j.uapi.ConfigSpace;
-import irdma4j.uapi.DeviceClock;
+import irdma4j.tests.FunctionWatcher;
+import irdma4j.tests.WatchedFunction;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
-import irdma4j.uapi.DmaUsage;
-import irdma4j.uapi.Interrupts;
-import irdma4j.uapi.PciFunction;
-import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -283,8 +278,12 @@ class RefusedDestroyTest {
 
   /** Brings a device up and down; returns the bytes that went back while it had the bus. */
   private static long lifeOnTheBus(Simulation simulation, @Nullable Fault atClose) {
-    Witness witness = new Witness(simulation.function(0));
-    RdmaDevice device = RdmaDevice.open(witness, DeviceConfig.defaults(), StageListener.none());
+    Witness witness = new Witness();
+    RdmaDevice device =
+        RdmaDevice.open(
+            new WatchedFunction(simulation.function(0), witness),
+            DeviceConfig.defaults(),
+            StageListener.none());
     CompletionQueue queue = device.createCompletionQueue(8);
     witness.closedOnBus = 0;
     if (atClose == null) {
@@ -301,98 +300,24 @@ class RefusedDestroyTest {
     return witness.closedOnBus;
   }
 
-  /** A function that counts the memory that goes back while the device has the bus. */
-  private static final class Witness implements PciFunction {
-    private final PciFunction function;
+  /** Counts the memory that goes back while the device has the bus. */
+  private static final class Witness implements FunctionWatcher {
     private boolean master;
     private long closedOnBus;
 
-    Witness(PciFunction function) {
-      this.function = function;
+    @Override
+    public void closing(DmaMemory memory) {
+      closedOnBus += master ? memory.size() : 0;
     }
 
     @Override
-    public DmaMemory allocateDma(long bytes, long alignment, DmaPlacement placement) {
-      DmaMemory memory = function.allocateDma(bytes, alignment, placement);
-      return new DmaMemory() {
-        private boolean closed;
-
-        @Override
-        public MemorySegment segment() {
-          return memory.segment();
-        }
-
-        @Override
-        public long size() {
-          return memory.size();
-        }
-
-        @Override
-        public DmaPlacement placement() {
-          return memory.placement();
-        }
-
-        @Override
-        public long iova(long offset) {
-          return memory.iova(offset);
-        }
-
-        @Override
-        public void close() {
-          if (!closed && master) {
-            closedOnBus += bytes;
-          }
-          closed = true;
-          memory.close();
-        }
-      };
-    }
-
-    @Override
-    public void setBusMaster(boolean enabled) {
+    public void busMaster(boolean enabled) {
       master = enabled;
-      function.setBusMaster(enabled);
-    }
-
-    @Override
-    public String address() {
-      return function.address();
-    }
-
-    @Override
-    public ConfigSpace config() {
-      return function.config();
-    }
-
-    @Override
-    public Bar bar(int index) {
-      return function.bar(index);
-    }
-
-    @Override
-    public DmaUsage dmaUsage() {
-      return function.dmaUsage();
-    }
-
-    @Override
-    public Interrupts interrupts() {
-      return function.interrupts();
-    }
-
-    @Override
-    public DeviceClock clock() {
-      return function.clock();
     }
 
     @Override
     public void reset() {
       master = false;
-      function.reset();
-    }
-
-    @Override
-    public void close() {
-      function.close();
     }
   }
 }

@@ -31,6 +31,7 @@ import irdma4j.simulator.FpmWalk;
 import irdma4j.simulator.Moment;
 import irdma4j.simulator.Occasion;
 import irdma4j.simulator.Simulation;
+import irdma4j.tests.WatchedFunction;
 import irdma4j.uapi.PciException;
 import irdma4j.vectors.Vector;
 import irdma4j.vectors.VectorSuite;
@@ -53,11 +54,16 @@ final class BackedFunctionTest {
   private static final int FIRST_ID = 8;
 
   private static Simulation simulation() {
+    return simulation(event -> {});
+  }
+
+  private static Simulation simulation(Consumer<DeviceEvent> watcher) {
     return Simulation.builder()
         .functions(1)
         .seed(1)
         .stepped()
         .profile(FunctionTrial.card())
+        .watch((nanos, function, event) -> watcher.accept(event))
         .build();
   }
 
@@ -183,14 +189,7 @@ final class BackedFunctionTest {
   @EnumSource(SegmentType.class)
   void closingTheDeviceClosesThem(SegmentType type) {
     List<DeviceEvent> registers = new ArrayList<>();
-    try (Simulation simulation =
-        Simulation.builder()
-            .functions(1)
-            .seed(1)
-            .stepped()
-            .profile(FunctionTrial.card())
-            .watch((nanos, function, event) -> registers.add(event))
-            .build()) {
+    try (Simulation simulation = simulation(registers::add)) {
       for (int round = 0; round < 2; round++) {
         RdmaDevice device =
             RdmaDevice.open(simulation.function(0), config(type), StageListener.none());
@@ -221,14 +220,7 @@ final class BackedFunctionTest {
   @Test
   void theOperationsAreLinuxs() {
     List<DeviceEvent> events = new ArrayList<>();
-    try (Simulation simulation =
-        Simulation.builder()
-            .functions(1)
-            .seed(1)
-            .stepped()
-            .profile(FunctionTrial.card())
-            .watch((nanos, function, event) -> events.add(event))
-            .build()) {
+    try (Simulation simulation = simulation(events::add)) {
       RdmaDevice device = open(simulation);
       device.backFunction(9, EIGHT);
       events.clear();
@@ -281,8 +273,12 @@ final class BackedFunctionTest {
   @EnumSource(SegmentType.class)
   void whatFailsWhileItComesLeavesNothing(SegmentType type) {
     try (Simulation simulation = simulation()) {
-      OwnedMemory memory = new OwnedMemory(simulation.function(0));
-      RdmaDevice device = RdmaDevice.open(memory, config(type), StageListener.none());
+      OwnedMemory memory = new OwnedMemory();
+      RdmaDevice device =
+          RdmaDevice.open(
+              new WatchedFunction(simulation.function(0), memory),
+              config(type),
+              StageListener.none());
       int allocations = turns(simulation, memory, device, n -> memory.fail(n));
       int operations = turns(simulation, memory, device, n -> refuse(simulation, n));
       assertTrue(allocations > 3 && operations > 5, allocations + " and " + operations);
@@ -333,8 +329,12 @@ final class BackedFunctionTest {
   @EnumSource(SegmentType.class)
   void aRefusedCloseIsDoneAgain(SegmentType type) {
     try (Simulation simulation = simulation()) {
-      OwnedMemory memory = new OwnedMemory(simulation.function(0));
-      RdmaDevice device = RdmaDevice.open(memory, config(type), StageListener.none());
+      OwnedMemory memory = new OwnedMemory();
+      RdmaDevice device =
+          RdmaDevice.open(
+              new WatchedFunction(simulation.function(0), memory),
+              config(type),
+              StageListener.none());
       Map<Long, Integer> before = memory.snapshot();
       boolean refused = true;
       int n = 1;

@@ -26,6 +26,7 @@ import irdma4j.simulator.FpmWalk;
 import irdma4j.simulator.Moment;
 import irdma4j.simulator.Occasion;
 import irdma4j.simulator.Simulation;
+import irdma4j.tests.WatchedFunction;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import irdma4j.uapi.PciException;
@@ -77,11 +78,11 @@ final class FunctionTrial {
 
   private FunctionTrial(Simulation simulation, SegmentType type) {
     this.simulation = simulation;
-    this.memory = new OwnedMemory(simulation.function(0));
+    this.memory = new OwnedMemory();
     memory.belongTo(PHYSICAL);
     this.device =
         RdmaDevice.open(
-            memory,
+            new WatchedFunction(simulation.function(0), memory),
             DeviceConfig.defaults()
                 .withSeed(1)
                 .withQueuePairs(8)

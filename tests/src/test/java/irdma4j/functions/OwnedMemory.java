@@ -1,34 +1,22 @@
 package irdma4j.functions;
 
-import irdma4j.uapi.Bar;
-import irdma4j.uapi.ConfigSpace;
-import irdma4j.uapi.DeviceClock;
+import irdma4j.tests.FunctionWatcher;
 import irdma4j.uapi.DmaMemory;
-import irdma4j.uapi.DmaPlacement;
-import irdma4j.uapi.DmaUsage;
-import irdma4j.uapi.Interrupts;
 import irdma4j.uapi.PciException;
-import irdma4j.uapi.PciFunction;
-import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A function that notes for whom each piece of its DMA memory was allocated, and can have none left
- * at a chosen allocation.
+ * Notes for whom each piece of a function's DMA memory was allocated, and can have none left at a
+ * chosen allocation.
  */
-final class OwnedMemory implements PciFunction {
+final class OwnedMemory implements FunctionWatcher {
   private static final int PAGE = 4096;
 
-  private final PciFunction function;
   private final Map<Long, Integer> owners = new HashMap<>();
   private final Map<Integer, Long> bytes = new HashMap<>();
   private int owner;
   private int countdown;
-
-  OwnedMemory(PciFunction function) {
-    this.function = function;
-  }
 
   /** From now on memory is this owner's. */
   void belongTo(int who) {
@@ -60,102 +48,25 @@ final class OwnedMemory implements PciFunction {
   }
 
   @Override
-  public DmaMemory allocateDma(long size, long alignment, DmaPlacement placement) {
+  public void allocating() {
     if (countdown > 0 && --countdown == 0) {
       throw new PciException("out of DMA memory, as the test wants");
     }
-    return new Owned(function.allocateDma(size, alignment, placement), owner);
   }
 
-  private final class Owned implements DmaMemory {
-    private final DmaMemory memory;
-    private final int who;
-    private boolean closed;
-
-    Owned(DmaMemory memory, int who) {
-      this.memory = memory;
-      this.who = who;
-      for (long at = 0; at < memory.size(); at += PAGE) {
-        owners.put(memory.iova(at) & -PAGE, who);
-      }
-      bytes.merge(who, memory.size(), Long::sum);
+  @Override
+  public void allocated(DmaMemory memory) {
+    for (long at = 0; at < memory.size(); at += PAGE) {
+      owners.put(memory.iova(at) & -PAGE, owner);
     }
+    bytes.merge(owner, memory.size(), Long::sum);
+  }
 
-    @Override
-    public MemorySegment segment() {
-      return memory.segment();
+  @Override
+  public void closing(DmaMemory memory) {
+    bytes.merge(ownerOf(memory.iova(0)), -memory.size(), Long::sum);
+    for (long at = 0; at < memory.size(); at += PAGE) {
+      owners.remove(memory.iova(at) & -PAGE);
     }
-
-    @Override
-    public long size() {
-      return memory.size();
-    }
-
-    @Override
-    public DmaPlacement placement() {
-      return memory.placement();
-    }
-
-    @Override
-    public long iova(long offset) {
-      return memory.iova(offset);
-    }
-
-    @Override
-    public void close() {
-      if (!closed) {
-        closed = true;
-        for (long at = 0; at < memory.size(); at += PAGE) {
-          owners.remove(memory.iova(at) & -PAGE);
-        }
-        bytes.merge(who, -memory.size(), Long::sum);
-        memory.close();
-      }
-    }
-  }
-
-  @Override
-  public String address() {
-    return function.address();
-  }
-
-  @Override
-  public ConfigSpace config() {
-    return function.config();
-  }
-
-  @Override
-  public Bar bar(int index) {
-    return function.bar(index);
-  }
-
-  @Override
-  public DmaUsage dmaUsage() {
-    return function.dmaUsage();
-  }
-
-  @Override
-  public Interrupts interrupts() {
-    return function.interrupts();
-  }
-
-  @Override
-  public DeviceClock clock() {
-    return function.clock();
-  }
-
-  @Override
-  public void setBusMaster(boolean enabled) {
-    function.setBusMaster(enabled);
-  }
-
-  @Override
-  public void reset() {
-    function.reset();
-  }
-
-  @Override
-  public void close() {
-    function.close();
   }
 }

@@ -13,12 +13,12 @@ final class Core {
   final DeviceServices services;
   final Icrc icrc = new Icrc();
   final Output output;
-  final CompletionEntry completion = new CompletionEntry();
 
   /** Where WQEs are copied to. */
   final MemorySegment wqe =
       Arena.ofAuto().allocate((long) SendWork.MAX_QUANTA * SendWork.QUANTUM, 64);
 
+  private final CompletionEntry completion = new CompletionEntry();
   private final ReadyQueue ready = new ReadyQueue();
   private final TimerQueue timers = new TimerQueue();
 
@@ -33,6 +33,28 @@ final class Core {
 
   TimerQueue timers() {
     return timers;
+  }
+
+  /**
+   * The completion of a queue pair's WQE, otherwise empty.
+   *
+   * @return valid until this is called again
+   */
+  CompletionEntry completion(QpState qp, int wqeIndex) {
+    completion.clear();
+    completion.qpId = qp.id;
+    completion.completionContext = qp.completionContext;
+    completion.wqeIndex = wqeIndex;
+    return completion;
+  }
+
+  /** The completion of a WQE that was flushed; as {@link #completion}. */
+  CompletionEntry flushed(QpState qp, int wqeIndex, int major, int minor) {
+    CompletionEntry flushed = completion(qp, wqeIndex);
+    flushed.error = true;
+    flushed.majorError = major;
+    flushed.minorError = minor;
+    return flushed;
   }
 
   /** Gives the queue pair its turn in {@link RoceEngine#run}. */

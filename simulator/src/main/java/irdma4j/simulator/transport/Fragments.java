@@ -1,5 +1,7 @@
 package irdma4j.simulator.transport;
 
+import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.SqWqe;
 import irdma4j.simulator.device.DeviceServices;
 import java.lang.foreign.MemorySegment;
 
@@ -19,13 +21,26 @@ final class Fragments {
     total = 0;
   }
 
-  /** Adds a fragment; an empty one is none. */
-  void add(long at, int key, int size) {
-    if (size != 0) {
-      address[count] = at;
-      stag[count] = key;
-      bytes[count++] = size;
-      total += size;
+  /**
+   * Takes the fragments of a WQE, of which empty ones are none. The places are the same in send and
+   * receive WQEs: one in the first quantum, two in each further one.
+   *
+   * @param wqe the WQE at offset 0
+   * @param first the first place that holds a fragment
+   * @param end one more than the last, at most {@link #MOST}
+   */
+  void parse(MemorySegment wqe, int first, int end) {
+    clear();
+    for (int i = first; i < end; i++) {
+      int at = i == 0 ? 0 : SendWork.QUANTUM + (i - 1) * 16;
+      long word = LittleEndian.getLong(wqe, at + 8);
+      int size = (int) SqWqe.FRAG_LEN.decode(word);
+      if (size != 0) {
+        address[count] = LittleEndian.getLong(wqe, at);
+        stag[count] = (int) SqWqe.FRAG_STAG.decode(word);
+        bytes[count++] = size;
+        total += size;
+      }
     }
   }
 

@@ -21,15 +21,7 @@ final class ReceiveWork {
   void parse(MemorySegment wqe, int quanta) {
     long header = LittleEndian.getLong(wqe, 24);
     int count = Math.min(1 + (int) RqWqe.ADDFRAGCNT.decode(header), 2 * quanta - 1);
-    fragments.clear();
-    for (int i = 0; i < count; i++) {
-      int at = i == 0 ? 0 : SendWork.QUANTUM + (i - 1) * 16;
-      long word = LittleEndian.getLong(wqe, at + 8);
-      fragments.add(
-          LittleEndian.getLong(wqe, at),
-          (int) RqWqe.STAG.decode(word),
-          (int) RqWqe.FRAG_LEN.decode(word));
-    }
+    fragments.parse(wqe, 0, count);
   }
 
   /** Copies a part of a message into the fragments; as {@link Fragments#copy}. */

@@ -294,16 +294,9 @@ final class Requester {
     core.disarm(qp);
     services.writeHostWord(qp.shadowArea, QpShadow.HW_SQ_TAIL.encode(qp.sqIndex));
     if (pending) {
-      CompletionEntry completion = core.completion;
-      completion.clear();
+      CompletionEntry completion = core.flushed(qp, index, major, minor);
       completion.sq = true;
       completion.opcode = opcode;
-      completion.qpId = qp.id;
-      completion.completionContext = qp.completionContext;
-      completion.wqeIndex = index;
-      completion.error = true;
-      completion.majorError = major;
-      completion.minorError = minor;
       services.complete(qp.sendCq, completion);
     }
   }

@@ -343,12 +343,8 @@ final class Responder {
    * WRITE with immediate from a SEND (set_ib_wc_op_rq in verbs.h).
    */
   CompletionEntry receiveCompletion(QpState qp, RoceFrame frame, long bytes) {
-    CompletionEntry completion = core.completion;
-    completion.clear();
+    CompletionEntry completion = core.completion(qp, qp.receive.index);
     completion.opcode = frame.opcode & CQE_OPCODE_MASK;
-    completion.qpId = qp.id;
-    completion.completionContext = qp.completionContext;
-    completion.wqeIndex = qp.receive.index;
     completion.payloadLength = (int) bytes;
     completion.solicited = frame.solicited;
     completion.immediateValid = BthOpcode.hasImmediate(frame.opcode);
@@ -456,15 +452,7 @@ final class Responder {
       qp.advanceRq();
     }
     if (pending) {
-      CompletionEntry completion = core.completion;
-      completion.clear();
-      completion.qpId = qp.id;
-      completion.completionContext = qp.completionContext;
-      completion.wqeIndex = index;
-      completion.error = true;
-      completion.majorError = major;
-      completion.minorError = minor;
-      services.complete(qp.receiveCq, completion);
+      services.complete(qp.receiveCq, core.flushed(qp, index, major, minor));
     }
   }
 }

@@ -45,13 +45,9 @@ final class SendCompletions {
   }
 
   private void complete(QpState qp, int opcode, int wqeIndex) {
-    CompletionEntry completion = core.completion;
-    completion.clear();
+    CompletionEntry completion = core.completion(qp, wqeIndex);
     completion.sq = true;
     completion.opcode = opcode;
-    completion.qpId = qp.id;
-    completion.completionContext = qp.completionContext;
-    completion.wqeIndex = wqeIndex;
     completion.pushDropped = qp.pushLost;
     qp.pushLost = false;
     services.complete(qp.sendCq, completion);

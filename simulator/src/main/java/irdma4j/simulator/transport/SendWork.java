@@ -132,14 +132,7 @@ final class SendWork {
     if (count > (immediateValid ? MAX_FRAGMENTS + 2 : MAX_FRAGMENTS)) {
       return AeCode.WQE_INVALID_FRAG_DATA.code();
     }
-    for (int i = immediateValid ? 1 : 0; i < count; i++) {
-      int at = i == 0 ? 0 : QUANTUM + (i - 1) * 16;
-      long word = LittleEndian.getLong(wqe, at + 8);
-      fragments.add(
-          LittleEndian.getLong(wqe, at),
-          (int) SqWqe.FRAG_STAG.decode(word),
-          (int) SqWqe.FRAG_LEN.decode(word));
-    }
+    fragments.parse(wqe, immediateValid ? 1 : 0, count);
     length = fragments.total();
     return length > Integer.MAX_VALUE || fragments.count() > MAX_FRAGMENTS
         ? AeCode.WQE_INVALID_FRAG_DATA.code()

@@ -27,11 +27,6 @@ final class BigEndian {
     return (long) get16(memory, offset) << 32 | Integer.toUnsignedLong(get32(memory, offset + 2));
   }
 
-  static void set48(MemorySegment memory, long offset, long value) {
-    set16(memory, offset, (int) (value >>> 32));
-    set32(memory, offset + 2, (int) value);
-  }
-
   static int get32(MemorySegment memory, long offset) {
     return memory.get(INT, offset);
   }

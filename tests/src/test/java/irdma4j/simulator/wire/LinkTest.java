@@ -17,9 +17,14 @@ import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
 class LinkTest {
+  private static void setMac(MemorySegment frame, long offset, long mac) {
+    BigEndian.set16(frame, offset, (int) (mac >>> 32));
+    BigEndian.set32(frame, offset + 2, (int) mac);
+  }
+
   private static MemorySegment frame(long destination, int tag) {
     MemorySegment frame = MemorySegment.ofArray(new byte[100]);
-    BigEndian.set48(frame, 0, destination);
+    setMac(frame, 0, destination);
     BigEndian.set32(frame, 20, tag);
     return frame;
   }
@@ -173,7 +178,7 @@ class LinkTest {
       }
       MemorySegment frame = link.buffer();
       int bytes = 60 + i;
-      BigEndian.set48(frame, 0, doing == 0 ? 0x10 : 0x99);
+      setMac(frame, 0, doing == 0 ? 0x10 : 0x99);
       for (int at = 6; at < bytes; at++) {
         frame.set(ValueLayout.JAVA_BYTE, at, (byte) (bytes + at));
       }
@@ -234,7 +239,7 @@ class LinkTest {
 
   private static MemorySegment frame(long destination, long source, int tag) {
     MemorySegment frame = frame(destination, tag);
-    BigEndian.set48(frame, 6, source);
+    setMac(frame, 6, source);
     return frame;
   }
 

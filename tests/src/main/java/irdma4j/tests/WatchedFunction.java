@@ -7,42 +7,73 @@ import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import irdma4j.uapi.DmaUsage;
 import irdma4j.uapi.Interrupts;
-import irdma4j.uapi.PciException;
 import irdma4j.uapi.PciFunction;
+import java.lang.foreign.MemorySegment;
 
 /**
- * A function that has no memory left at one chosen allocation, and otherwise is the function behind
- * it. For tests that a driver gives back what it has when it is refused more.
+ * A function whose DMA memory, bus mastering and resets are watched, and that otherwise is the
+ * function behind it.
  *
  * <p>Threads: as the function behind it.
  */
-public final class FailingFunction implements PciFunction {
+public final class WatchedFunction implements PciFunction {
   private final PciFunction function;
-  private final int failing;
-  private int allocations;
+  private final FunctionWatcher watcher;
 
   /**
    * Wraps a function.
    *
    * @param function the function behind it; closed with this one
-   * @param failing which allocation fails, counted from 0; none if negative
    */
-  public FailingFunction(PciFunction function, int failing) {
+  public WatchedFunction(PciFunction function, FunctionWatcher watcher) {
     this.function = function;
-    this.failing = failing;
-  }
-
-  /** How many allocations were asked for. */
-  public int allocations() {
-    return allocations;
+    this.watcher = watcher;
   }
 
   @Override
   public DmaMemory allocateDma(long bytes, long alignment, DmaPlacement placement) {
-    if (allocations++ == failing) {
-      throw new PciException("out of DMA memory, on purpose, at allocation " + failing);
+    watcher.allocating();
+    DmaMemory memory = function.allocateDma(bytes, alignment, placement);
+    watcher.allocated(memory);
+    return new Memory(memory);
+  }
+
+  private final class Memory implements DmaMemory {
+    private final DmaMemory memory;
+    private boolean closed;
+
+    Memory(DmaMemory memory) {
+      this.memory = memory;
     }
-    return function.allocateDma(bytes, alignment, placement);
+
+    @Override
+    public MemorySegment segment() {
+      return memory.segment();
+    }
+
+    @Override
+    public long size() {
+      return memory.size();
+    }
+
+    @Override
+    public DmaPlacement placement() {
+      return memory.placement();
+    }
+
+    @Override
+    public long iova(long offset) {
+      return memory.iova(offset);
+    }
+
+    @Override
+    public void close() {
+      if (!closed) {
+        closed = true;
+        watcher.closing(memory);
+      }
+      memory.close();
+    }
   }
 
   @Override
@@ -77,11 +108,13 @@ public final class FailingFunction implements PciFunction {
 
   @Override
   public void setBusMaster(boolean enabled) {
+    watcher.busMaster(enabled);
     function.setBusMaster(enabled);
   }
 
   @Override
   public void reset() {
+    watcher.reset();
     function.reset();
   }
 
