@@ -18,6 +18,11 @@ import net.jqwik.api.Tuple;
 public final class HmcArbitraries {
   private static final long AREA_UNIT = 512;
 
+  /** Kinds of objects in most layouts; they fill some segments. */
+  private static final int FEW_KINDS = 6;
+
+  private static final int KINDS = HmcObject.values().length;
+
   private HmcArbitraries() {}
 
   /** Answers of QUERY_FPM such as cards give: sizes of silicon, limits from small to large. */
@@ -60,23 +65,29 @@ public final class HmcArbitraries {
     return new FpmLimits(limits, 0, 1 << logSegments, 512, block, block, 2, 512, block, block);
   }
 
-  /** A few kinds of objects that share some segments of 2 MiB, in any order. */
+  /** A few kinds of objects, or all of them, that share some segments of 2 MiB, in any order. */
   public static Arbitrary<HmcLayout> layouts() {
-    Arbitrary<HmcObject> kinds =
-        Arbitraries.of(HmcObject.class).filter(kind -> kind != HmcObject.PBLE);
     return Combinators.combine(
-            kinds.list().uniqueElements().ofMinSize(1).ofMaxSize(6),
-            Arbitraries.integers().between(0, 1100).list().ofSize(6),
-            Arbitraries.of(4, 32, 64, 512, 8192).list().ofSize(6))
+            Arbitraries.frequencyOf(
+                Tuple.of(4, Arbitraries.shuffle(HmcObject.values()).flatMap(HmcArbitraries::some)),
+                Tuple.of(1, Arbitraries.shuffle(HmcObject.values()))),
+            Arbitraries.integers().between(0, 1100).list().ofSize(KINDS),
+            Arbitraries.of(4, 32, 64, 512, 8192).list().ofSize(KINDS))
         .as(HmcArbitraries::layout);
+  }
+
+  private static Arbitrary<List<HmcObject>> some(List<HmcObject> kinds) {
+    return Arbitraries.integers().between(1, FEW_KINDS).map(few -> kinds.subList(0, few));
   }
 
   private static HmcLayout layout(List<HmcObject> kinds, List<Integer> pages, List<Integer> sizes) {
     EnumMap<HmcObject, HmcLayout.Area> areas = new EnumMap<>(HmcObject.class);
+    // Many kinds take no more room than a few do.
+    int share = Math.max(1, kinds.size() / FEW_KINDS);
     long base = 0;
     for (int i = 0; i < kinds.size(); i++) {
       long size = sizes.get(i);
-      long bytes = pages.get(i) * 4000L + size;
+      long bytes = pages.get(i) / share * 4000L + size;
       areas.put(kinds.get(i), new HmcLayout.Area(base, bytes / size, size));
       base = (base + bytes + AREA_UNIT - 1) / AREA_UNIT * AREA_UNIT;
     }
@@ -120,7 +131,7 @@ public final class HmcArbitraries {
 
   private static Arbitrary<HmcAction> creations() {
     return Combinators.combine(
-            Arbitraries.integers().between(0, 5),
+            Arbitraries.integers().between(0, KINDS - 1),
             shares(),
             shares(),
             Arbitraries.of(SegmentType.class))
@@ -128,7 +139,7 @@ public final class HmcArbitraries {
   }
 
   private static Arbitrary<HmcAction> deletions() {
-    return Combinators.combine(Arbitraries.integers().between(0, 5), shares(), shares())
+    return Combinators.combine(Arbitraries.integers().between(0, KINDS - 1), shares(), shares())
         .as(HmcAction.Delete::new);
   }
 
