@@ -238,7 +238,7 @@ public final class PblePool implements AutoCloseable {
 
   /** Whether the rest of the area, all of it backed, could hold what is missing. */
   private boolean growthHelps(int count, PbleLevels levels) {
-    if (levels != PbleLevels.LEVEL_1_ONLY && (count > LEAF || isLevel2(levels))) {
+    if (levels != PbleLevels.LEVEL_1_ONLY) {
       return free + unbacked >= count;
     }
     long toSegmentEnd = toSegmentEnd(nextAddress);

@@ -68,6 +68,21 @@ class HmcViewTest {
     memory.close();
   }
 
+  /** Fails if the place told of a byte in a direct segment is not where the device finds it. */
+  @Test
+  void tellsWhereADirectSegmentIs() {
+    HostMemoryCache cache = new HostMemoryCache(memory, device, LAYOUT, SegmentType.DIRECT);
+    cache.extend(2 * HostMemoryCache.SEGMENT_SIZE, 512);
+    assertEquals(SegmentType.DIRECT, cache.segments().getFirst().type());
+    long address = 2 * HostMemoryCache.SEGMENT_SIZE + 7 * PAGE + 40;
+    FpmLocation place = cache.locate(address);
+    assertNotNull(place);
+    assertTrue(place.iova() != 0);
+    assertEquals(device.translate(address), place.iova());
+    cache.close();
+    assertEquals(0, memory.dmaUsage().currentBytes());
+  }
+
   @Test
   void rangesEndWhereTheAreaEnds() {
     HostMemoryCache cache = paged();

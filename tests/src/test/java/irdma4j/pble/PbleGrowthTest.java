@@ -191,17 +191,60 @@ class PbleGrowthTest {
     }
   }
 
+  /** Fails if a list that takes all that is left, to the last entry, is refused. */
+  @Test
+  void growsForAListOfAllThatIsLeft() {
+    try (HostMemoryCache cache = cache(HostMemoryCache.SEGMENT_SIZE - 2 * 4096, 6 * 512);
+        PblePool pool = new PblePool(cache, 512)) {
+      pool.allocate(1024, PbleLevels.ANY);
+      PbleAllocation list = pool.allocate(4 * 512, PbleLevels.ANY);
+      assertEquals(1, list.level());
+      assertEquals(1024, list.firstIndex());
+      assertEquals(0, pool.usage().free() + pool.usage().unbacked());
+    }
+  }
+
+  /** Fails if a refusal hides that the device would not take back what the pool grew by. */
+  @Test
+  void aRefusalTellsWhatCouldNotBeUndone() {
+    try (HostMemoryCache cache = cache(0, 3 * 512);
+        PblePool pool = new PblePool(cache, 1)) {
+      // Leaves take all, so that the root has no room. Two pages are announced, then taken back.
+      device.failCall(3, true);
+      PbleException refused =
+          assertThrows(PbleException.class, () -> pool.allocate(3 * 512, PbleLevels.LEVEL_2_ONLY));
+      assertEquals(1, refused.getSuppressed().length);
+      assertInstanceOf(HmcDevice.Refused.class, refused.getSuppressed()[0]);
+      assertEquals(pool.usage().backed(), pool.usage().free());
+      device.failCall(0, false);
+    }
+  }
+
+  /** Fails if a chunk that does not close keeps the others open, or if its error is lost. */
   @Test
   void closingGoesOnAfterAFailure() {
-    HostMemoryCache cache = cache(0, 3 * 512);
+    int ofTwo = failToClose(2).getSuppressed().length;
+    RuntimeException failure = failToClose(3);
+    assertInstanceOf(HmcDevice.Refused.class, failure);
+    assertEquals(ofTwo + 1, failure.getSuppressed().length);
+    assertInstanceOf(HmcDevice.Refused.class, failure.getSuppressed()[ofTwo]);
+  }
+
+  /** What a pool throws that is closed while the device refuses everything. */
+  private RuntimeException failToClose(int chunks) {
+    HostMemoryCache cache = cache(0, chunks * 512L);
     PblePool pool = new PblePool(cache, 1);
-    pool.allocate(512, PbleLevels.ANY);
-    pool.allocate(512, PbleLevels.ANY);
+    for (int chunk = 0; chunk < chunks; chunk++) {
+      pool.allocate(512, PbleLevels.ANY);
+    }
     device.failCall(1, true);
     RuntimeException failure = assertThrows(RuntimeException.class, pool::close);
-    assertTrue(failure.getSuppressed().length > 0);
-    assertEquals(0, pool.usage().chunks());
+    assertEquals(new PbleUsage(0, 0, 0, 0, 0, 0, chunks, 0), pool.usage());
+    pool.close();
+    assertThrows(IllegalStateException.class, () -> pool.allocate(1, PbleLevels.ANY));
+    device.failCall(0, false);
     cache.close();
     assertEquals(0, memory.dmaUsage().currentBytes());
+    return failure;
   }
 }
