@@ -2,8 +2,10 @@ package irdma4j.driver;
 
 import irdma4j.driver.ring.SendQueue;
 import irdma4j.hwregs.PageSize;
+import irdma4j.hwregs.SqWqe;
 import irdma4j.hwregs.cqp.AllocateStag;
 import irdma4j.hwregs.cqp.DeallocateStag;
+import irdma4j.pble.PageList;
 import irdma4j.pble.PbleAllocation;
 import irdma4j.pble.PbleException;
 import irdma4j.pble.PbleLevels;
@@ -20,30 +22,43 @@ import java.util.Objects;
  * belongs to its device until closed.
  */
 public final class FastRegion implements AutoCloseable {
-  private static final long PAGE = PageSize.SIZE_4K.bytes();
   private static final int LEVEL_2_CHUNK = 3;
+
+  /** A work request's length has 41 bits. */
+  private static final long MOST_BYTES = SqWqe.STAGLEN.max();
 
   private final RdmaDevice device;
   private final int pdId;
   private final int stagIndex;
   private final int maxPages;
+  private final PageSize pageSize;
   private final PbleAllocation pages;
   private int key;
   private boolean closed;
 
   private FastRegion(
-      RdmaDevice device, int pdId, int stagIndex, int key, int maxPages, PbleAllocation pages) {
+      RdmaDevice device,
+      int pdId,
+      int stagIndex,
+      int key,
+      int maxPages,
+      PageSize pageSize,
+      PbleAllocation pages) {
     this.device = device;
     this.pdId = pdId;
     this.stagIndex = stagIndex;
     this.key = key;
     this.maxPages = maxPages;
+    this.pageSize = pageSize;
     this.pages = pages;
   }
 
-  static FastRegion allocate(RdmaDevice device, ProtectionDomain pd, int maxPages) {
-    if (maxPages < 1) {
-      throw new IllegalArgumentException(maxPages + " pages");
+  static FastRegion allocate(
+      RdmaDevice device, ProtectionDomain pd, int maxPages, PageSize pageSize) {
+    if (maxPages < 1 || maxPages > MOST_BYTES / pageSize.bytes()) {
+      throw new IllegalArgumentException(
+          "%d pages of 0x%x bytes: 1 to %d can be registered"
+              .formatted(maxPages, pageSize.bytes(), MOST_BYTES / pageSize.bytes()));
     }
     PbleAllocation pages;
     try {
@@ -59,19 +74,20 @@ public final class FastRegion implements AutoCloseable {
           .control()
           .execute(
               new AllocateStag(
-                  maxPages * PAGE,
+                  maxPages * pageSize.bytes(),
                   pd.id(),
                   stagIndex,
                   0,
                   pages.firstIndex(),
                   true,
                   encodedLevel(pages),
-                  PageSize.SIZE_4K.code(),
+                  pageSize.code(),
                   0,
                   true,
                   false,
                   false));
-      return new FastRegion(device, pd.id(), stagIndex, device.nextKey(), maxPages, pages);
+      return new FastRegion(
+          device, pd.id(), stagIndex, device.nextKey(), maxPages, pageSize, pages);
     } catch (RuntimeException e) {
       if (stagIndex >= 0) {
         device.stagIds().giveBack(stagIndex);
@@ -85,9 +101,14 @@ public final class FastRegion implements AutoCloseable {
     return pages.level() == 1 ? 1 : LEVEL_2_CHUNK;
   }
 
-  /** Pages of 4 KiB that a registration can have at most. */
+  /** Pages that a registration can have at most. */
   public int maxPages() {
     return maxPages;
+  }
+
+  /** Bytes of a page: 4 KiB, 2 MiB or 1 GiB. */
+  public long pageSize() {
+    return pageSize.bytes();
   }
 
   /** The key, for local use and for the peer, as of the last registration that was posted. */
@@ -101,6 +122,7 @@ public final class FastRegion implements AutoCloseable {
       DmaMemory memory,
       long offset,
       long length,
+      long address,
       int flags,
       Access... access) {
     if (closed) {
@@ -113,19 +135,20 @@ public final class FastRegion implements AutoCloseable {
     if (length == 0) {
       throw new IllegalArgumentException("a region has at least one byte");
     }
-    long firstPage = offset / PAGE;
-    long pageCount = (offset + length - 1) / PAGE - firstPage + 1;
-    if (pageCount > maxPages) {
-      throw new IllegalArgumentException(pageCount + " pages: the region takes " + maxPages);
+    RegionPages.requireFit(memory, offset, length, address, pageSize);
+    long count = RegionPages.count(length, address, pageSize);
+    if (count > maxPages) {
+      throw new IllegalArgumentException(count + " pages: the region takes " + maxPages);
     }
+    SendQueue.checkFences(flags);
     Rights rights = Rights.of(access);
     int next = (key + 1) & 0xff;
     SendQueue send = pair.send();
     if (send.free() < 1) {
       return false;
     }
-    long last = firstPage + pageCount - 1;
-    pages.fill(page -> memory.iova(Math.min(firstPage + page, last) * PAGE));
+    PageList list = RegionPages.list(memory, offset, address, pageSize);
+    pages.fill(page -> list.iova(Math.min(page, count - 1)));
     boolean posted =
         send.fastRegister(
             wrId,
@@ -133,10 +156,10 @@ public final class FastRegion implements AutoCloseable {
             stagIndex,
             next,
             rights.bits(),
-            memory.segment().address() + offset,
+            address,
             length,
             true,
-            PAGE,
+            pageSize.bytes(),
             encodedLevel(pages),
             pages.firstIndex(),
             0);

@@ -1,5 +1,6 @@
 package irdma4j.driver;
 
+import irdma4j.hwregs.PageSize;
 import irdma4j.pble.PbleLevels;
 import irdma4j.uapi.DmaMemory;
 
@@ -124,8 +125,19 @@ public final class ProtectionDomain implements AutoCloseable {
    * @param maxPages pages of 4 KiB that a registration can have, at least 1
    */
   public FastRegion allocateFastRegion(int maxPages) {
+    return allocateFastRegion(maxPages, PageSize.SIZE_4K.bytes());
+  }
+
+  /**
+   * Allocates a region whose memory, in pages of a size, is registered by work requests.
+   *
+   * @param maxPages pages that a registration can have, at least 1
+   * @param pageSize bytes of a page: 4 KiB, 2 MiB or 1 GiB
+   * @throws IllegalArgumentException if the device has no such page size, or no region is so large
+   */
+  public FastRegion allocateFastRegion(int maxPages, long pageSize) {
     requireOpen();
-    FastRegion region = FastRegion.allocate(device, this, maxPages);
+    FastRegion region = FastRegion.allocate(device, this, maxPages, PageSize.of(pageSize));
     return device.adopt(region, region::release);
   }
 

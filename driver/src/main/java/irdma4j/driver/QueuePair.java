@@ -296,7 +296,8 @@ public final class QueuePair implements AutoCloseable {
    * @param access the rights beyond the owner's right to read
    * @return false if the queue is full; nothing has changed then
    * @throws IllegalArgumentException if region and queue pair are not of one protection domain, or
-   *     the memory does not fit
+   *     the memory does not fit: it has too many pages, or one whose IOVAs are not a run that
+   *     begins at a multiple of the page's size
    */
   public boolean postFastRegister(
       long wrId,
@@ -306,7 +307,26 @@ public final class QueuePair implements AutoCloseable {
       long length,
       int flags,
       Access... access) {
-    return region.register(core, wrId, memory, offset, length, flags, access);
+    return region.register(
+        core, wrId, memory, offset, length, memory.segment().address() + offset, flags, access);
+  }
+
+  /**
+   * The same under addresses of the caller's choice, not those of the process.
+   *
+   * @param address what the first byte is called in work requests, here and at the peer; it has the
+   *     same place in a page of the region's as the byte's IOVA
+   */
+  public boolean postFastRegister(
+      long wrId,
+      FastRegion region,
+      DmaMemory memory,
+      long offset,
+      long length,
+      long address,
+      int flags,
+      Access... access) {
+    return region.register(core, wrId, memory, offset, length, address, flags, access);
   }
 
   /** Posts the invalidation of a key of one's own: of a fast region, or a window of type 2. */

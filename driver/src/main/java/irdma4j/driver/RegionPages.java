@@ -53,13 +53,44 @@ record RegionPages(PageSize size, long count, boolean contiguous, PageList list)
         size = larger;
       }
     }
-    long bytes = size.bytes();
-    long inPage = address & (bytes - 1);
     return new RegionPages(
-        size,
-        (inPage + length + bytes - 1) / bytes,
-        contiguous,
-        page ->
-            page == 0 ? memory.iova(offset) - inPage : memory.iova(offset - inPage + page * bytes));
+        size, count(length, address, size), contiguous, list(memory, offset, address, size));
+  }
+
+  /**
+   * Requires that pages of a size fit.
+   *
+   * @throws IllegalArgumentException if they do not
+   */
+  static void requireFit(
+      DmaMemory memory, long offset, long length, long address, PageSize wanted) {
+    // What lies in a page of 4 KiB is one run in any memory.
+    boolean fits =
+        wanted == PageSize.SIZE_4K
+            ? ((address ^ memory.iova(offset)) & (SMALLEST - 1)) == 0
+            : of(memory, offset, length, address).size.compareTo(wanted) >= 0;
+    if (!fits) {
+      throw new IllegalArgumentException(
+          "pages of 0x%x bytes do not fit: address 0x%x, IOVA 0x%x, %d bytes"
+              .formatted(wanted.bytes(), address, memory.iova(offset), length));
+    }
+  }
+
+  /** How many pages of a size a region has. */
+  static long count(long length, long address, PageSize size) {
+    return (inPage(address, size) + length + size.bytes() - 1) / size.bytes();
+  }
+
+  /** The IOVAs of pages of a size that fits. */
+  static PageList list(DmaMemory memory, long offset, long address, PageSize size) {
+    long start = offset - inPage(address, size);
+    return page ->
+        page == 0
+            ? memory.iova(offset) - inPage(address, size)
+            : memory.iova(start + page * size.bytes());
+  }
+
+  private static long inPage(long address, PageSize size) {
+    return address & (size.bytes() - 1);
   }
 }

@@ -1,9 +1,11 @@
 package irdma4j.driver;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.hwregs.PageSize;
+import irdma4j.pble.PageList;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import java.lang.foreign.MemorySegment;
@@ -100,6 +102,40 @@ final class RegionPagesProperties {
       }
     }
     assertEquals(isOneRun(memory, offset, length), pages.contiguous());
+  }
+
+  /**
+   * Pages of a wanted size are taken exactly if the bytes lie so, and then their list gives every
+   * byte its own IOVA. Fails if a jump inside a page, or an address that has another place in one,
+   * is let through, or if a fitting size is refused.
+   */
+  @Property(tries = 120)
+  void aWantedSizeIsTakenExactlyIfItFits(@ForAll long seed) {
+    Random random = new Random(seed);
+    Runs memory = Runs.random(random);
+    long offset = random.nextLong(memory.size());
+    long length = 1 + random.nextLong(memory.size() - offset);
+    long fit = random.nextInt(4) == 0 ? 1 : SIZES.get(random.nextInt(3)).bytes();
+    long address = (random.nextLong() >>> 16 & -fit) | (memory.iova(offset) & (fit - 1));
+    for (PageSize wanted : SIZES) {
+      long size = wanted.bytes();
+      if (!fits(memory, offset, length, address, size)) {
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> RegionPages.requireFit(memory, offset, length, address, wanted));
+        continue;
+      }
+      RegionPages.requireFit(memory, offset, length, address, wanted);
+      PageList list = RegionPages.list(memory, offset, address, wanted);
+      for (int i = 0; i < 50; i++) {
+        long at = i == 0 ? 0 : i == 1 ? length - 1 : random.nextLong(length);
+        long place = (address & (size - 1)) + at;
+        assertEquals(memory.iova(offset + at), list.iova(place / size) + place % size);
+      }
+      assertEquals(
+          (address + length - 1) / size - address / size + 1,
+          RegionPages.count(length, address, wanted));
+    }
   }
 
   /** Whether the bytes of each page, by address, lie together and in their places. */

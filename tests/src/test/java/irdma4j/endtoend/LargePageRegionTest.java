@@ -8,13 +8,8 @@ import irdma4j.driver.Access;
 import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.QueuePair;
 import irdma4j.pble.PbleLevels;
-import irdma4j.uapi.DmaMemory;
-import irdma4j.uapi.DmaPlacement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,49 +23,6 @@ class LargePageRegionTest {
 
   private RdmaPair rdma;
 
-  /** Several allocations that pass for one: each is a run of IOVAs, in an order of its own. */
-  private record Spliced(List<DmaMemory> parts) implements DmaMemory {
-    static Spliced of(RdmaPair.Side side, int pages, Random random) {
-      List<DmaMemory> parts = new ArrayList<>();
-      for (int i = 0; i < pages; i++) {
-        DmaMemory part = side.device.function().allocateDma(HUGE, HUGE, DmaPlacement.CONTIGUOUS);
-        side.memories.add(part);
-        parts.add(part);
-      }
-      do {
-        Collections.shuffle(parts, random);
-      } while (parts.get(0).iova() + HUGE == parts.get(1).iova());
-      return new Spliced(parts);
-    }
-
-    MemorySegment at(long offset) {
-      return parts.get((int) (offset / HUGE)).segment().asSlice(offset % HUGE);
-    }
-
-    @Override
-    public long iova(long offset) {
-      return parts.get((int) (offset / HUGE)).iova(offset % HUGE);
-    }
-
-    @Override
-    public long size() {
-      return HUGE * parts.size();
-    }
-
-    @Override
-    public MemorySegment segment() {
-      throw new UnsupportedOperationException("the parts lie apart");
-    }
-
-    @Override
-    public DmaPlacement placement() {
-      return DmaPlacement.SCATTERED;
-    }
-
-    @Override
-    public void close() {}
-  }
-
   @BeforeEach
   void connect() {
     rdma = new RdmaPair(11, 0, 4096);
@@ -82,7 +34,7 @@ class LargePageRegionTest {
   }
 
   private static MemoryRegion register(
-      RdmaPair.Side side, Spliced memory, long offset, long length, long address) {
+      RdmaPair.Side side, SplicedMemory memory, long offset, long length, long address) {
     return side.domain.registerMemory(
         memory,
         offset,
@@ -96,8 +48,8 @@ class LargePageRegionTest {
 
   @Test
   void aWriteOverHugePagesArrivesWithOnePbleForEach() {
-    Spliced source = Spliced.of(rdma.a, PAGES, new Random(3));
-    Spliced sink = Spliced.of(rdma.b, PAGES, new Random(4));
+    SplicedMemory source = SplicedMemory.of(rdma.a, PAGES, HUGE, HUGE, new Random(3));
+    SplicedMemory sink = SplicedMemory.of(rdma.b, PAGES, HUGE, HUGE, new Random(4));
     long offset = 12_345;
     int length = (int) (3 * HUGE);
     for (int i = 0; i < PAGES; i++) {
@@ -134,7 +86,7 @@ class LargePageRegionTest {
   /** An address that has another place in a 2 MiB page than its byte needs pages of 4 KiB. */
   @Test
   void anAddressThatDoesNotFitTakesSmallPages() {
-    Spliced memory = Spliced.of(rdma.a, 2, new Random(5));
+    SplicedMemory memory = SplicedMemory.of(rdma.a, 2, HUGE, HUGE, new Random(5));
     MemoryRegion region = register(rdma.a, memory, 0, memory.size(), BASE + 4096);
     assertEquals(4096, region.pageSize());
     assertEquals(1024, region.pbleCount());

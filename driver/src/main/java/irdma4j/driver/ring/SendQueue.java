@@ -753,6 +753,15 @@ public final class SendQueue {
     LittleEndian.setLongRelease(memory, base + HEADER, header | SqWqe.VALID.encode(polarity));
   }
 
+  /**
+   * Requires flags that the operations on stags take.
+   *
+   * @throws IllegalArgumentException if there are others
+   */
+  public static void checkFences(int flags) {
+    checkFlags(flags, FENCES);
+  }
+
   private static void checkFlags(int flags, int allowed) {
     if ((flags & ~allowed) != 0) {
       throw new IllegalArgumentException(
