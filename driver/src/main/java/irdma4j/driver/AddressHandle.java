@@ -77,6 +77,7 @@ public final class AddressHandle implements AutoCloseable {
     }
     ManageAddressHandle c = creation;
     device.destroy(
+        this,
         new ManageAddressHandle(
             CqpOpcode.DESTROY_ADDR_HANDLE,
             c.id(),
@@ -92,8 +93,6 @@ public final class AddressHandle implements AutoCloseable {
             c.source(),
             c.loopback()),
         () -> {
-          release();
-          device.forget(this);
           device.addressHandleIds().giveBack(id());
           device.arp().release(arp);
         });

@@ -63,7 +63,7 @@ public final class BackedFunction implements AutoCloseable {
     HmcFunction.requireVirtualIndex(virtualFunction);
     int most = device.config().virtualFunctions();
     int others = 0;
-    for (AutoCloseable child : device.children()) {
+    for (AutoCloseable child : device.objects().all()) {
       if (child instanceof BackedFunction other) {
         others++;
         if (other.virtualFunction == virtualFunction) {
@@ -185,8 +185,7 @@ public final class BackedFunction implements AutoCloseable {
   public void close() {
     if (!closed) {
       go();
-      closed = true;
-      device.forget(this);
+      device.objects().ended(this);
     }
   }
 

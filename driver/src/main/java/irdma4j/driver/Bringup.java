@@ -55,23 +55,16 @@ final class Bringup {
 
   /** Takes every stage down, last first. Goes on after a failure, then throws the first. */
   void unwind() {
-    RuntimeException first = null;
+    Failures failures = new Failures();
     while (!passed.isEmpty()) {
       Passed stage = passed.pop();
       try {
         stage.down().run();
       } catch (RuntimeException e) {
-        RdmaException failure =
-            new RdmaException("tear-down of '" + stage.name() + "': " + e.getMessage(), e);
-        if (first == null) {
-          first = failure;
-        } else {
-          first.addSuppressed(failure);
-        }
+        failures.add(
+            new RdmaException("tear-down of '" + stage.name() + "': " + e.getMessage(), e));
       }
     }
-    if (first != null) {
-      throw first;
-    }
+    failures.throwFirst();
   }
 }

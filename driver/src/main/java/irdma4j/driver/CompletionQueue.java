@@ -60,7 +60,7 @@ public final class CompletionQueue implements AutoCloseable {
             id,
             device.bar(),
             Registers.PFPE_CQARM.offset(),
-            device.queueLookup());
+            device.objects().queueLookup());
   }
 
   static CompletionQueue create(RdmaDevice device, int wanted, int ceqId) {
@@ -221,7 +221,7 @@ public final class CompletionQueue implements AutoCloseable {
   /** A queue of a pair was flushed: work that comes after it has no completion of the device. */
   void addFlushed(QueuePairRings rings, boolean ofSendQueue) {
     ring.addFlushed(rings, ofSendQueue);
-    device.watchFlushed(this);
+    device.objects().watchFlushed(this);
   }
 
   void removeFlushed(QueuePairRings rings) {
@@ -272,16 +272,13 @@ public final class CompletionQueue implements AutoCloseable {
     if (closed) {
       return;
     }
-    Dependants.requireNoneOf(this, device.queuePairs());
-    device.takeEvents(ceqId, this);
+    Dependants.requireNoneOf(this, device.objects().queuePairs());
+    device.events().takeAll(ceqId, this);
     device.destroy(
+        this,
         new DestroyCq(
             id, ring.size(), id, shadow.iova(), 0, ceqId, 0, false, true, true, false, false),
-        () -> {
-          device.forget(this);
-          release();
-          device.cqIds().giveBack(id);
-        });
+        () -> device.cqIds().giveBack(id));
   }
 
   /** Gives the memory back; the device has forgotten the queue. */

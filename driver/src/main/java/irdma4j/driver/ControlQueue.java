@@ -184,6 +184,30 @@ final class ControlQueue {
     return value;
   }
 
+  /**
+   * Has the device destroy something, then gives back what belonged to it. If the device refuses,
+   * nothing is given back, since it may still use it. One that does not answer has lost its access
+   * to memory, so that it is given back all the same.
+   *
+   * @throws ControlQueueException if the device refuses; nothing has changed
+   * @throws RdmaException if it does not answer; all is given back
+   */
+  void destroy(CqpCommand command, Runnable giveBack) {
+    try {
+      execute(command);
+    } catch (ControlQueueException refused) {
+      throw refused;
+    } catch (RdmaException noAnswer) {
+      try {
+        giveBack.run();
+      } catch (RuntimeException e) {
+        noAnswer.addSuppressed(e);
+      }
+      throw noAnswer;
+    }
+    giveBack.run();
+  }
+
   /** The oldest operation is done, so that there is room for what waits. */
   void completed() {
     backlog.drain();

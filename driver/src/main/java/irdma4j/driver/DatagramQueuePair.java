@@ -39,21 +39,19 @@ public final class DatagramQueuePair implements AutoCloseable {
 
   static DatagramQueuePair create(
       RdmaDevice device, ProtectionDomain pd, QueuePairConfig config, int mtu, int queueKey) {
-    int qpn = device.qpIds().take();
-    return create(device, pd, config, mtu, queueKey, qpn, () -> device.qpIds().giveBack(qpn));
+    return create(device, pd, config, mtu, queueKey, device.qpIds().take());
   }
 
   static DatagramQueuePair createGeneralServices(
       RdmaDevice device, ProtectionDomain pd, QueuePairConfig config) {
-    device.takeGeneralServices();
+    device.objects().takeGeneralServices();
     return create(
         device,
         pd,
         config,
         RoceContextWriter.LARGEST_MTU,
         GENERAL_SERVICES_KEY,
-        QueuePairCore.GENERAL_SERVICES,
-        device::giveBackGeneralServices);
+        QueuePairCore.GENERAL_SERVICES);
   }
 
   private static DatagramQueuePair create(
@@ -62,8 +60,7 @@ public final class DatagramQueuePair implements AutoCloseable {
       QueuePairConfig config,
       int mtu,
       int queueKey,
-      int qpn,
-      Runnable giveBackNumber) {
+      int qpn) {
     QueuePairCore core;
     try {
       core = new QueuePairCore(device, pd, QueuePairCore.Service.DATAGRAM, qpn, config);
@@ -74,25 +71,32 @@ public final class DatagramQueuePair implements AutoCloseable {
             RoceContextWriter.writeDatagram(core, mtu, queueKey);
           });
     } catch (RuntimeException e) {
-      giveBackNumber.run();
+      giveBackNumber(device, qpn);
       throw e;
     }
+    DatagramQueuePair pair = device.adopt(new DatagramQueuePair(core, queueKey), core::release);
     try {
       core.enterReadyToReceive();
       core.enterReadyToSend(false);
     } catch (RuntimeException e) {
       try {
-        core.close(giveBackNumber);
+        pair.close();
       } catch (RuntimeException alsoFailed) {
-        if (!core.isClosed()) {
-          // The device still has it, and with it the number.
-          device.keepUntilReset(core::release);
-        }
+        // The device may still have it, and with it the number.
+        device.objects().keepUntilReset(pair);
         e.addSuppressed(alsoFailed);
       }
       throw e;
     }
-    return new DatagramQueuePair(core, queueKey);
+    return pair;
+  }
+
+  private static void giveBackNumber(RdmaDevice device, int qpn) {
+    if (qpn == QueuePairCore.GENERAL_SERVICES) {
+      device.objects().giveBackGeneralServices();
+    } else {
+      device.qpIds().giveBack(qpn);
+    }
   }
 
   QueuePairCore core() {
@@ -271,15 +275,7 @@ public final class DatagramQueuePair implements AutoCloseable {
       left = noAnswer;
     }
     try {
-      core.close(
-          () -> {
-            device.forget(this);
-            if (core.qpn() == QueuePairCore.GENERAL_SERVICES) {
-              device.giveBackGeneralServices();
-            } else {
-              device.qpIds().giveBack(core.qpn());
-            }
-          });
+      core.close(this, () -> giveBackNumber(device, core.qpn()));
     } catch (RdmaException e) {
       if (left == null) {
         throw e;

@@ -184,10 +184,9 @@ public final class FastRegion implements AutoCloseable {
       return;
     }
     device.destroy(
+        this,
         new DeallocateStag(pdId, stagIndex, true),
         () -> {
-          release();
-          device.forget(this);
           device.stagIds().giveBack(stagIndex);
           device.pbles().free(pages);
         });

@@ -174,10 +174,9 @@ public final class MemoryRegion implements AutoCloseable {
       return;
     }
     device.destroy(
+        this,
         new DeallocateStag(pdId, stagIndex, true),
         () -> {
-          release();
-          device.forget(this);
           device.stagIds().giveBack(stagIndex);
           if (pages != null) {
             device.pbles().free(pages);

@@ -130,10 +130,9 @@ public final class MemoryWindow implements AutoCloseable {
       return;
     }
     device.destroy(
+        this,
         new DeallocateStag(pdId, stagIndex, false),
         () -> {
-          release();
-          device.forget(this);
           device.stagIds().giveBack(stagIndex);
         });
   }

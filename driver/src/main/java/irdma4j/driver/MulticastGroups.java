@@ -122,7 +122,7 @@ final class MulticastGroups {
    */
   void detachAll(int qpn) {
     MulticastContext.Member member = new MulticastContext.Member(qpn, ANY_PORT);
-    RuntimeException first = null;
+    Failures failures = new Failures();
     for (Group group : List.copyOf(groups.values())) {
       int joined = group.members().leaveWholly(member);
       if (joined == 0) {
@@ -137,17 +137,11 @@ final class MulticastGroups {
           }
           group.encode();
         }
-        if (first == null) {
-          first = e;
-        } else {
-          first.addSuppressed(e);
-        }
+        failures.add(e);
       }
       releaseIfEmpty(group);
     }
-    if (first != null) {
-      throw first;
-    }
+    failures.throwFirst();
   }
 
   /** Gives the memory back; the device was reset. */

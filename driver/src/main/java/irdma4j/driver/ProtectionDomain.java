@@ -90,8 +90,7 @@ public final class ProtectionDomain implements AutoCloseable {
   public DatagramQueuePair createDatagramQueuePair(QueuePairConfig config, int mtu, int queueKey) {
     requireOpen();
     RcPath.requireMtu(mtu);
-    DatagramQueuePair pair = DatagramQueuePair.create(device, this, config, mtu, queueKey);
-    return device.adopt(pair, pair.core()::release);
+    return DatagramQueuePair.create(device, this, config, mtu, queueKey);
   }
 
   /**
@@ -101,8 +100,7 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public DatagramQueuePair createGeneralServicesQueuePair(QueuePairConfig config) {
     requireOpen();
-    DatagramQueuePair pair = DatagramQueuePair.createGeneralServices(device, this, config);
-    return device.adopt(pair, pair.core()::release);
+    return DatagramQueuePair.createGeneralServices(device, this, config);
   }
 
   /** Creates an address handle for the datagrams of this domain's queue pairs. */
@@ -157,9 +155,13 @@ public final class ProtectionDomain implements AutoCloseable {
   @Override
   public void close() {
     if (!closed) {
-      Dependants.requireNoneOf(this, device.children());
-      closed = true;
-      device.closed(this, id);
+      Dependants.requireNoneOf(this, device.objects().all());
+      device.ended(this);
     }
+  }
+
+  /** The domain is closed. */
+  void release() {
+    closed = true;
   }
 }

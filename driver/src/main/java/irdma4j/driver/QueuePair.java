@@ -371,8 +371,8 @@ public final class QueuePair implements AutoCloseable {
     }
     RdmaDevice device = core.device();
     core.close(
+        this,
         () -> {
-          device.forget(this);
           device.qpIds().giveBack(core.qpn());
           releaseArp();
         });

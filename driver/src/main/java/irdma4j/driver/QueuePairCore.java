@@ -369,15 +369,16 @@ final class QueuePairCore {
   /**
    * Destroys the queue pair. To be called once, and again after a refusal.
    *
+   * @param owner the queue pair whose core this is
    * @param gone called when the device has forgotten it
    * @throws ControlQueueException if the device refuses; nothing has changed
    */
-  void close(Runnable gone) {
+  void close(AutoCloseable owner, Runnable gone) {
     device.destroy(
+        owner,
         new DestroyQp(
             qpn, service.code, memory.contextAddress(), memory.shadowAddress(), false, true),
         () -> {
-          release();
           config.sendQueue().removeFlushed(rings);
           config.receiveQueue().removeFlushed(rings);
           try {

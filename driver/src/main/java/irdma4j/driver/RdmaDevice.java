@@ -1,35 +1,20 @@
 package irdma4j.driver;
 
-import irdma4j.driver.ring.QueueLookup;
-import irdma4j.driver.ring.QueuePairRings;
-import irdma4j.hmc.FpmLimits;
-import irdma4j.hmc.HmcFunction;
-import irdma4j.hmc.HmcFunctions;
-import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HmcPlan;
 import irdma4j.hmc.HmcRequest;
 import irdma4j.hmc.HmcView;
-import irdma4j.hmc.HostMemoryCache;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PciIds;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.Statistic;
-import irdma4j.hwregs.cqp.AddLocalMac;
-import irdma4j.hwregs.cqp.AllocateLocalMac;
 import irdma4j.hwregs.cqp.CqpCommand;
-import irdma4j.hwregs.cqp.DeleteLocalMac;
 import irdma4j.pble.PblePool;
 import irdma4j.uapi.Bar;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import irdma4j.uapi.PciException;
 import irdma4j.uapi.PciFunction;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
 import java.util.EnumMap;
-import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -45,10 +30,8 @@ import org.jspecify.annotations.Nullable;
  * as much DMA memory in use as before.
  */
 public final class RdmaDevice implements AutoCloseable {
-  private static final int FIRST_ID = 1;
-  private static final int FIRST_QUEUE_ID = 3;
+  private static final int FIRST_PD = 1;
   private static final int MAX_PDS = 1 << 18;
-  private static final int PORT_INDEX_LIMIT = 4096;
 
   /** What the ids of a function read as that does not answer. */
   private static final int NO_FUNCTION = 0xffff;
@@ -57,56 +40,17 @@ public final class RdmaDevice implements AutoCloseable {
   private final Bar bar;
   private final DeviceConfig config;
   private final SplittableRandom random;
-  private final Bringup bringup;
-  // Each with what gives its memory back once the device has been reset.
-  private final IdentityHashMap<AutoCloseable, Runnable> children = new IdentityHashMap<>();
-  // Memory of what the device would not destroy.
-  private final List<Runnable> leftovers = new ArrayList<>();
-  private final IdPool pdIds = new IdPool("protection domain", FIRST_ID, MAX_PDS);
-  private QueuePairRings[] ringsByQpn = new QueuePairRings[0];
-  private final Map<Integer, CompletionQueue> queuesById = new java.util.HashMap<>();
-  private final Map<Integer, QueuePairCore> pairsByQpn = new java.util.HashMap<>();
-  // Those of all queues into which a flushed queue pair has completed.
-  private final List<CompletionQueue> flushedQueues = new ArrayList<>();
-  private final List<AsyncEvent> pendingEvents = new ArrayList<>();
-  private Consumer<AsyncEvent> asyncListener = event -> {};
-  // Since processEvents was last called.
-  private boolean raisedMeanwhile;
-  private long asyncEventLosses;
-  private @Nullable OverdueEvents overdue;
+  private final DeviceObjects objects = new DeviceObjects();
+  private final DeviceParts parts;
+  private final IdPool pdIds = new IdPool("protection domain", FIRST_PD, MAX_PDS);
   private boolean closed;
-
-  private @Nullable ControlQueue controlQueue;
-  private @Nullable FpmLimits limits;
-  private @Nullable FunctionMemory functionMemory;
-  private @Nullable HmcPlan plan;
-  private @Nullable HmcFunctions hmcFunctions;
-  private @Nullable HostMemoryCache hmc;
-  private @Nullable ControlCompletions ccq;
-  private @Nullable EventQueues events;
-  private @Nullable PblePool pblePool;
-  private @Nullable StatisticsInstance statistics;
-  private @Nullable ArpTable arpTable;
-  private @Nullable WorkScheduler workScheduler;
-  private @Nullable IdPool stags;
-  private @Nullable IdPool qps;
-  private @Nullable IdPool cqs;
-  private @Nullable IdPool addressHandles;
-  private @Nullable MulticastGroups multicastGroups;
-  private boolean generalServicesTaken;
-  private int macIndex = -1;
-  private long sendRequests;
-  private long receiveRequests;
-  private long doorbellsRung;
-  private long doorbellsSkipped;
-  private long completions;
 
   private RdmaDevice(PciFunction function, DeviceConfig config, StageListener listener) {
     this.function = function;
     this.bar = function.bar(0);
     this.config = config;
     this.random = new SplittableRandom(config.seed());
-    this.bringup = new Bringup(function.clock(), listener);
+    this.parts = new DeviceParts(function, config, listener, objects);
   }
 
   /**
@@ -121,7 +65,7 @@ public final class RdmaDevice implements AutoCloseable {
     requireKnown(function.config().vendorId(), function.config().deviceId());
     RdmaDevice device = new RdmaDevice(function, config, listener);
     try {
-      device.bringUp();
+      device.parts.bringUp();
     } catch (RuntimeException e) {
       device.makeQuiet(e);
       device.releaseMemory();
@@ -158,282 +102,6 @@ public final class RdmaDevice implements AutoCloseable {
                 known));
   }
 
-  /** The order is the hardware's: each stage needs those before it. */
-  private void bringUp() {
-    bringup.omitted("function reset", "not used");
-    bringup.omitted("admin queue", "not used");
-    bringup.omitted("capabilities", "not used");
-    bringup.stage("bus master", this::upBusMaster, () -> function.setBusMaster(false));
-    bringup.stage("firmware", this::upFirmware, () -> {});
-    bringup.stage("control QP", this::upControlQueue, () -> control().close());
-    bringup.stage("FPM query", this::upFpmQuery, () -> {});
-    bringup.stage("FPM commit", this::upFpmCommit, () -> {});
-    bringup.stage("HMC objects", this::upHmcObjects, this::downHmcObjects);
-    bringup.stage("CCQ", this::upCcq, this::downCcq);
-    bringup.stage("RDMA features", this::upFeatures, () -> {});
-    bringup.stage("CEQ 0", this::upCeq0, this::downCeq0);
-    bringup.stage("CEQs", this::upCeqs, this::downCeqs);
-    bringup.stage("PBLEs", this::upPbles, () -> pbles().close());
-    bringup.stage("AEQ", this::upAeq, () -> events().destroyAeq());
-    bringup.stage("statistics", this::upStatistics, () -> statisticsInstance().close());
-    bringup.stage("local MAC", this::upLocalMac, this::downLocalMac);
-    bringup.stage("ARP", this::upArp, () -> {});
-    bringup.stage("queue sets", this::upQueueSets, this::downQueueSets);
-  }
-
-  private String upBusMaster() {
-    function.setBusMaster(true);
-    return "%04x:%04x".formatted(function.config().vendorId(), function.config().deviceId());
-  }
-
-  private String upFirmware() {
-    return "doorbells %d MiB".formatted(Firmware.await(bar, function.clock()));
-  }
-
-  private String upControlQueue() {
-    ControlQueue queue =
-        new ControlQueue(
-            function, bar, config.controlContext(), ControlQueue.SLOTS, config.timeoutNanos());
-    controlQueue = queue;
-    try {
-      queue.create();
-    } catch (RuntimeException e) {
-      try {
-        queue.close();
-      } catch (RuntimeException alsoFailed) {
-        e.addSuppressed(alsoFailed);
-      }
-      throw e;
-    }
-    return ControlQueue.SLOTS + " slots";
-  }
-
-  private String upFpmQuery() {
-    HmcFunctions functions = new HmcFunctions(function, owner -> control().programmer(owner));
-    hmcFunctions = functions;
-    FunctionMemory memory =
-        new FunctionMemory(
-            function, control(), functions, HmcFunction.physical(config.hmcFunction()));
-    FpmLimits found = memory.query();
-    functionMemory = memory;
-    limits = found;
-    return "up to %d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
-        .formatted(
-            found.of(HmcObject.QP).maxCount(),
-            found.of(HmcObject.CQ).maxCount(),
-            found.of(HmcObject.MR).maxCount(),
-            found.of(HmcObject.PBLE).maxCount(),
-            found.maxSegments());
-  }
-
-  private String upFpmCommit() {
-    FpmLimits found = limits();
-    HmcPlan counts =
-        config.sizing().plan(found, new HmcRequest(config.queuePairs(), config.profile(), false));
-    HostMemoryCache cache = functionMemory().commit(found, counts, config.segmentType());
-    plan = counts;
-    hmc = cache;
-    return "%d QPs, %d CQs, %d regions, %d PBLEs in %d segments"
-        .formatted(
-            counts.count(HmcObject.QP),
-            counts.count(HmcObject.CQ),
-            counts.count(HmcObject.MR),
-            counts.count(HmcObject.PBLE),
-            cache.layout().segments());
-  }
-
-  private String upHmcObjects() {
-    HostMemoryCache cache = hmc();
-    try {
-      functionMemory().createObjects(cache);
-    } catch (RuntimeException e) {
-      cache.close();
-      throw e;
-    }
-    // The card's answer counts, not what was asked for.
-    HmcLayout layout = cache.layout();
-    qps = new IdPool("queue pair", FIRST_QUEUE_ID, (int) layout.of(HmcObject.QP).count());
-    cqs = new IdPool("completion queue", FIRST_QUEUE_ID, (int) layout.of(HmcObject.CQ).count());
-    addressHandles =
-        new IdPool("address handle", FIRST_ID, (int) layout.of(HmcObject.FSIAV).count());
-    multicastGroups =
-        new MulticastGroups(
-            function, control(), config.hmcFunction(), layout.of(HmcObject.FSIMC).count());
-    stags = new IdPool("stag", FIRST_ID, (int) layout.of(HmcObject.MR).count());
-    ringsByQpn = new QueuePairRings[(int) layout.of(HmcObject.QP).count()];
-    return cache.segmentCount() + " segments backed";
-  }
-
-  private void downHmcObjects() {
-    functionMemory().deleteObjects(hmc());
-    hmc().close();
-  }
-
-  private String upCcq() {
-    ControlCompletions queue =
-        new ControlCompletions(function, bar, control().ring(), ControlCompletions.ENTRIES);
-    ccq = queue;
-    control().useCompletions(queue);
-    try {
-      control().execute(queue.creation());
-    } catch (RuntimeException e) {
-      control().useCompletions(null);
-      queue.close();
-      throw e;
-    }
-    return ControlCompletions.ENTRIES + " entries";
-  }
-
-  private void downCcq() {
-    ControlCompletions queue = ccq;
-    if (queue != null) {
-      // Its own end can't arrive in it, so the tail register tells.
-      control().useCompletions(null);
-      try {
-        destroy(queue.destruction(), queue::close);
-      } catch (ControlQueueException refused) {
-        keepUntilReset(queue::close);
-        throw refused;
-      }
-    }
-  }
-
-  private String upFeatures() {
-    return "firmware " + DeviceFeatures.query(function, control()).firmwareVersion();
-  }
-
-  private String upCeq0() {
-    int vectors = Math.min(config.completionEventQueues(), vectorLimit());
-    function.interrupts().enable(vectors);
-    EventPlan eventPlan =
-        EventPlan.shared(
-            hmc().layout(), config.completionEventEntries(), config.asyncEventEntries());
-    EventQueues queues =
-        new EventQueues(
-            function,
-            bar,
-            control(),
-            new InterruptVectors(bar, eventPlan.aeqVector(), config.interruptIntervalMicros()),
-            eventPlan);
-    try {
-      queues.createCeq();
-    } catch (RuntimeException e) {
-      function.interrupts().disable();
-      throw e;
-    }
-    events = queues;
-    ControlCompletions control = ccq;
-    if (control != null) {
-      control.waitBy(
-          nanos -> {
-            if (queues.await(0, nanos, this::raiseMeanwhile, pendingEvents::add)) {
-              control.arm();
-            }
-          });
-      control.arm();
-    }
-    return vectors + " vectors";
-  }
-
-  private int vectorLimit() {
-    return Math.max(1, Math.min(function.interrupts().count(), limits().maxCeqs()));
-  }
-
-  private void downCeq0() {
-    ControlCompletions control = ccq;
-    if (control != null) {
-      control.waitBy(function.clock()::pause);
-    }
-    try {
-      events().destroyCeq();
-    } finally {
-      function.interrupts().disable();
-    }
-  }
-
-  private String upCeqs() {
-    int wanted = Math.min(config.completionEventQueues(), vectorLimit());
-    try {
-      while (events().ceqCount() < wanted) {
-        events().createCeq();
-      }
-    } catch (RuntimeException e) {
-      try {
-        downCeqs();
-      } catch (RuntimeException alsoFailed) {
-        e.addSuppressed(alsoFailed);
-      }
-      throw e;
-    }
-    overdue = new OverdueEvents(wanted);
-    return (wanted - 1) + " more";
-  }
-
-  private void downCeqs() {
-    while (events().ceqCount() > 1) {
-      events().destroyCeq();
-    }
-  }
-
-  private String upPbles() {
-    PblePool pool = new PblePool(hmc(), config.pbleChunkPages());
-    pblePool = pool;
-    return "%d backed, %d to grow by".formatted(pool.usage().backed(), pool.usage().unbacked());
-  }
-
-  private String upAeq() {
-    events().createAeq();
-    return "vector 0";
-  }
-
-  private String upStatistics() {
-    StatisticsInstance instance = StatisticsInstance.allocate(function, control());
-    statistics = instance;
-    return "instance " + instance.index();
-  }
-
-  private String upLocalMac() {
-    int index = (int) control().execute(new AllocateLocalMac());
-    try {
-      control().execute(new AddLocalMac(config.macAddress(), index));
-    } catch (RuntimeException e) {
-      control().execute(new DeleteLocalMac(index, true, true));
-      throw e;
-    }
-    macIndex = index;
-    return "%012x".formatted(config.macAddress()).replaceAll("(..)(?!$)", "$1:");
-  }
-
-  private void downLocalMac() {
-    control().execute(new DeleteLocalMac(macIndex, true, true));
-  }
-
-  private String upArp() {
-    int entries = (int) Math.min(PORT_INDEX_LIMIT, hmc().layout().of(HmcObject.ARP).count());
-    arpTable = new ArpTable(control(), entries);
-    return entries + " entries";
-  }
-
-  private String upQueueSets() {
-    QualityOfService quality = config.qualityOfService();
-    if (quality == null) {
-      return "the device's own";
-    }
-    UserPriorityMap map = quality.priorityMap();
-    if (map != null) {
-      control().execute(map.operation(config.hmcFunction()));
-    }
-    workScheduler = new WorkScheduler(control(), quality);
-    return "one for each traffic class in use";
-  }
-
-  private void downQueueSets() {
-    WorkScheduler scheduler = workScheduler;
-    if (scheduler != null) {
-      scheduler.close();
-    }
-  }
-
   /** The function that this device was brought up on. */
   public PciFunction function() {
     return function;
@@ -446,23 +114,24 @@ public final class RdmaDevice implements AutoCloseable {
 
   /** How many objects of each kind were asked for, and what was given up for that. */
   public HmcPlan hmcPlan() {
-    return present(plan);
+    return parts.plan();
   }
 
   /** What is in the function's Host Memory Cache; not to be asked after {@link #close}. */
   public HmcView hmcView() {
-    return hmc();
+    return parts.hmc();
   }
 
   /** Number of completion event queues. */
   public int ceqCount() {
-    return events().ceqCount();
+    return parts.eventQueues().ceqCount();
   }
 
   /** Makes a protection domain. */
   public ProtectionDomain allocateProtectionDomain() {
     requireOpen();
-    return adopt(new ProtectionDomain(this, pdIds.take()), () -> {});
+    ProtectionDomain domain = new ProtectionDomain(this, pdIds.take());
+    return adopt(domain, domain::release);
   }
 
   /**
@@ -481,7 +150,7 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public BackedFunction backFunction(int virtualFunction, HmcRequest request) {
     requireOpen();
-    return BackedFunction.back(this, present(hmcFunctions), virtualFunction, request);
+    return BackedFunction.back(this, parts.hmcFunctions(), virtualFunction, request);
   }
 
   /** Allocates memory that may be registered; it belongs to the function until closed. */
@@ -504,9 +173,7 @@ public final class RdmaDevice implements AutoCloseable {
   public CompletionQueue createCompletionQueue(int entries, int ceq) {
     requireOpen();
     CompletionQueue queue = CompletionQueue.create(this, entries, ceq);
-    adopt(queue, queue::release);
-    queuesById.put(queue.id(), queue);
-    return queue;
+    return adopt(queue, queue::release);
   }
 
   /**
@@ -517,7 +184,7 @@ public final class RdmaDevice implements AutoCloseable {
    * QueuePair#toError} is called.
    */
   public void onAsyncEvent(Consumer<AsyncEvent> listener) {
-    asyncListener = listener;
+    parts.events().listen(listener);
   }
 
   /**
@@ -535,86 +202,7 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public boolean processEvents(int vector, long timeoutNanos) {
     requireOpen();
-    long now = function.clock().nanos();
-    long end = now + Math.min(timeoutNanos, Long.MAX_VALUE - now);
-    boolean handled = raisedMeanwhile || !pendingEvents.isEmpty();
-    raisedMeanwhile = false;
-    for (CompletionQueue queue : flushedQueues) {
-      handled |= queue.raiseForFlushedWork();
-    }
-    while (true) {
-      long wait = handled ? 0 : Math.min(end - now, OverdueEvents.INTERVAL_NANOS);
-      handled |= events().await(vector, wait, this::raise, pendingEvents::add);
-      deliverEvents();
-      if (handled) {
-        return true;
-      }
-      now = function.clock().nanos();
-      if (overdue().raise(events().ceqOf(vector), now, queuesById.values())) {
-        return true;
-      }
-      if (timeoutNanos > 0) {
-        control().requireAlive();
-      }
-      if (now >= end) {
-        return false;
-      }
-    }
-  }
-
-  private void deliverEvents() {
-    while (!pendingEvents.isEmpty()) {
-      AsyncEvent event = pendingEvents.removeFirst();
-      QueuePairCore pair = event.isCompletionQueue() ? null : pairsByQpn.get(event.queueId());
-      if (pair != null) {
-        pair.happened(event);
-      }
-      if (event.isOverflow()) {
-        asyncEventLosses++;
-      }
-      asyncListener.accept(event);
-    }
-  }
-
-  /**
-   * Takes the events of a completion event queue, until none is left of a queue that completes
-   * nothing any more: the device gives the place of its event to another as it is destroyed, and
-   * one that is not read yet would be overwritten, or be taken for one of the next queue with its
-   * number.
-   *
-   * @param closing a queue whose events nobody is told of
-   */
-  void takeEvents(int ceq, CompletionQueue closing) {
-    // Each round lets one more event in that waited for room; they come by turns.
-    for (int rounds = queuesById.size() + 1; rounds >= 0; rounds--) {
-      boolean taken =
-          events()
-              .drainCompletions(
-                  ceq,
-                  id -> {
-                    if (id != closing.id()) {
-                      raiseMeanwhile(id);
-                    }
-                  });
-      // The device has handled what was acknowledged once it answers.
-      int unused = bar.read32(Registers.GLPE_CRITERR.offset());
-      if (!taken) {
-        return;
-      }
-    }
-  }
-
-  /** An event that processEvents is to tell of when it is called the next time. */
-  private void raiseMeanwhile(int cqId) {
-    raise(cqId);
-    raisedMeanwhile |= queuesById.containsKey(cqId);
-  }
-
-  private void raise(int cqId) {
-    CompletionQueue queue = queuesById.get(cqId);
-    if (queue != null) {
-      queue.raiseEvent();
-    }
+    return parts.events().process(vector, timeoutNanos);
   }
 
   /**
@@ -624,7 +212,7 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public Map<Statistic, Long> statistics() {
     requireOpen();
-    return statisticsInstance().read();
+    return parts.statistics().read();
   }
 
   /**
@@ -640,36 +228,23 @@ public final class RdmaDevice implements AutoCloseable {
 
   /** What is in use and was done so far. */
   public DeviceUsage usage() {
-    long send = sendRequests;
-    long receive = receiveRequests;
-    long rung = doorbellsRung;
-    long skipped = doorbellsSkipped;
-    for (QueuePairCore pair : pairsByQpn.values()) {
-      send += pair.send().posted();
-      receive += pair.receive().posted();
-      rung += pair.send().doorbellsRung();
-      skipped += pair.send().doorbellsSkipped();
-    }
-    long polled = completions;
-    for (CompletionQueue queue : queuesById.values()) {
-      polled += queue.polled();
-    }
-    EnumMap<HmcObject, Integer> objects = new EnumMap<>(HmcObject.class);
+    RequestCounts counts = objects.counts();
+    EnumMap<HmcObject, Integer> hmcObjects = new EnumMap<>(HmcObject.class);
     for (HmcObject kind : HmcObject.values()) {
-      objects.put(kind, hmc().count(kind));
+      hmcObjects.put(kind, parts.hmc().count(kind));
     }
     return new DeviceUsage(
-        send,
-        receive,
-        rung,
-        skipped,
-        polled,
-        events().interrupts(),
-        overdue().found(),
-        asyncEventLosses,
+        counts.sent(),
+        counts.received(),
+        counts.doorbellsRung(),
+        counts.doorbellsSkipped(),
+        counts.completions(),
+        parts.eventQueues().interrupts(),
+        parts.events().overdueEvents(),
+        parts.events().asyncEventLosses(),
         control().operations(),
-        hmc().segmentCount(),
-        objects,
+        parts.hmc().segmentCount(),
+        hmcObjects,
         pbles().usage());
   }
 
@@ -685,61 +260,25 @@ public final class RdmaDevice implements AutoCloseable {
     if (closed) {
       return;
     }
-    RuntimeException first = null;
-    // Queue pairs use completion queues, windows and regions, so they go first; domains go last.
-    for (Class<?> kind :
-        List.of(
-            QueuePair.class,
-            DatagramQueuePair.class,
-            AddressHandle.class,
-            CompletionQueue.class,
-            MemoryWindow.class,
-            FastRegion.class,
-            MemoryRegion.class,
-            ProtectionDomain.class,
-            BackedFunction.class)) {
-      for (AutoCloseable child : List.copyOf(children.keySet())) {
-        if (kind.isInstance(child)) {
-          first = closing(child, first);
-        }
-      }
-    }
+    Failures failures = new Failures();
+    failures.closing(objects::close);
     closed = true;
-    first = closing(bringup::unwind, first);
-    if (first == null && isDead()) {
-      first = new RdmaException("the device did not go down as it should");
+    failures.closing(parts::takeDown);
+    if (failures.first() == null && parts.isDead()) {
+      failures.add(new RdmaException("the device did not go down as it should"));
     }
+    RuntimeException first = failures.first();
     if (first != null) {
       makeQuiet(first);
     }
     releaseMemory();
-    if (first != null) {
-      throw first;
-    }
+    failures.throwFirst();
   }
 
   /** Gives back all memory that is left of a device that is off the bus. */
   private void releaseMemory() {
-    children.values().forEach(Runnable::run);
-    children.clear();
-    MulticastGroups groups = multicastGroups;
-    if (groups != null) {
-      groups.abandon();
-    }
-    EventQueues queues = events;
-    if (queues != null) {
-      queues.abandon();
-    }
-    leftovers.forEach(Runnable::run);
-    HmcFunctions functions = hmcFunctions;
-    if (functions != null) {
-      functions.close();
-    }
-  }
-
-  private boolean isDead() {
-    ControlQueue queue = controlQueue;
-    return queue != null && queue.isDead();
+    objects.release();
+    parts.release();
   }
 
   /**
@@ -756,22 +295,6 @@ public final class RdmaDevice implements AutoCloseable {
     }
   }
 
-  private static @Nullable RuntimeException closing(
-      AutoCloseable child, @Nullable RuntimeException first) {
-    try {
-      child.close();
-      return first;
-    } catch (RuntimeException e) {
-      if (first == null) {
-        return e;
-      }
-      first.addSuppressed(e);
-      return first;
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
   void requireOpen() {
     if (closed) {
       throw new IllegalStateException("the device is closed");
@@ -779,112 +302,45 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Destroys something: has the device do it, then gives back what belonged to it. If the device
-   * refuses, nothing is given back, since it may still use it. One that does not answer has lost
-   * its access to memory, so that it is given back all the same.
+   * The device has something more to close.
    *
-   * @throws ControlQueueException if the device refuses; nothing has changed
-   * @throws RdmaException if it does not answer; all is given back
+   * @param release closes it without telling the device, which has forgotten it or was reset, and
+   *     gives its memory back
    */
-  void destroy(CqpCommand command, Runnable giveBack) {
-    try {
-      control().execute(command);
-    } catch (ControlQueueException refused) {
-      throw refused;
-    } catch (RdmaException noAnswer) {
-      try {
-        giveBack.run();
-      } catch (RuntimeException e) {
-        noAnswer.addSuppressed(e);
-      }
-      throw noAnswer;
-    }
-    giveBack.run();
-  }
-
-  /** Something that the device would not destroy; its memory goes back after the reset. */
-  void keepUntilReset(Runnable memory) {
-    leftovers.add(memory);
+  <T extends AutoCloseable> T adopt(T object, Runnable release) {
+    return objects.adopt(object, release);
   }
 
   /**
-   * The device has something more to close.
+   * Has the device destroy an object, then releases it and gives back what it had of others.
    *
-   * @param release gives its memory back without telling the device, which was reset
+   * @param giveBack called after the release, unless the device refuses
+   * @throws ControlQueueException if the device refuses; nothing has changed
+   * @throws RdmaException if it does not answer; all is given back
    */
-  <T extends AutoCloseable> T adopt(T child, Runnable release) {
-    children.put(child, release);
-    switch (child) {
-      case QueuePair pair -> adopted(pair.core());
-      case DatagramQueuePair pair -> adopted(pair.core());
-      default -> {}
-    }
-    return child;
+  void destroy(AutoCloseable object, CqpCommand command, Runnable giveBack) {
+    control()
+        .destroy(
+            command,
+            () -> {
+              objects.ended(object);
+              giveBack.run();
+            });
   }
 
-  private void adopted(QueuePairCore pair) {
-    pairsByQpn.put(pair.qpn(), pair);
-    ringsByQpn[pair.qpn()] = pair.rings();
-  }
-
-  Collection<QueuePairCore> queuePairs() {
-    return pairsByQpn.values();
-  }
-
-  /** From now on, work of a queue pair that was flushed may raise the queue's event. */
-  void watchFlushed(CompletionQueue queue) {
-    if (!flushedQueues.contains(queue)) {
-      flushedQueues.add(queue);
-    }
+  /** A domain, which the device knows nothing of, is closed. */
+  void ended(ProtectionDomain domain) {
+    objects.ended(domain);
+    pdIds.giveBack(domain.id());
   }
 
   /** What was made with the device and is open. */
-  Collection<AutoCloseable> children() {
-    return Collections.unmodifiableCollection(children.keySet());
+  DeviceObjects objects() {
+    return objects;
   }
 
-  void forget(AutoCloseable child) {
-    children.remove(child);
-    switch (child) {
-      case QueuePair pair -> forgotten(pair.core());
-      case DatagramQueuePair pair -> forgotten(pair.core());
-      case CompletionQueue queue -> {
-        queuesById.remove(queue.id());
-        flushedQueues.remove(queue);
-        completions += queue.polled();
-      }
-      default -> {}
-    }
-  }
-
-  private void forgotten(QueuePairCore pair) {
-    pairsByQpn.remove(pair.qpn());
-    ringsByQpn[pair.qpn()] = null;
-    sendRequests += pair.send().posted();
-    receiveRequests += pair.receive().posted();
-    doorbellsRung += pair.send().doorbellsRung();
-    doorbellsSkipped += pair.send().doorbellsSkipped();
-  }
-
-  void takeGeneralServices() {
-    if (generalServicesTaken) {
-      throw new IllegalStateException("there is a queue pair for general services already");
-    }
-    generalServicesTaken = true;
-  }
-
-  void giveBackGeneralServices() {
-    generalServicesTaken = false;
-  }
-
-  void closed(ProtectionDomain pd, int id) {
-    children.remove(pd);
-    pdIds.giveBack(id);
-  }
-
-  QueueLookup queueLookup() {
-    QueuePairRings[] rings = ringsByQpn;
-    return context -> context >= 0 && context < rings.length ? rings[(int) context] : null;
+  EventDispatch events() {
+    return parts.events();
   }
 
   int nextKey() {
@@ -900,71 +356,44 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   ControlQueue control() {
-    return present(controlQueue);
+    return parts.control();
   }
 
   PblePool pbles() {
-    return present(pblePool);
+    return parts.pbles();
   }
 
   /** Queue sets of traffic classes, or null if there is one for all. */
   @Nullable WorkScheduler workScheduler() {
-    return workScheduler;
+    return parts.workScheduler();
   }
 
   ArpTable arp() {
-    return present(arpTable);
+    return parts.arp();
   }
 
   IdPool stagIds() {
-    return present(stags);
+    return parts.stagIds();
   }
 
   IdPool qpIds() {
-    return present(qps);
+    return parts.qpIds();
   }
 
   IdPool cqIds() {
-    return present(cqs);
+    return parts.cqIds();
   }
 
   IdPool addressHandleIds() {
-    return present(addressHandles);
+    return parts.addressHandleIds();
   }
 
   MulticastGroups multicastGroups() {
-    return present(multicastGroups);
-  }
-
-  private FunctionMemory functionMemory() {
-    return present(functionMemory);
+    return parts.multicastGroups();
   }
 
   /** The instance in which queue pairs count. */
   StatisticsInstance statisticsInstance() {
-    return present(statistics);
-  }
-
-  private EventQueues events() {
-    return present(events);
-  }
-
-  private OverdueEvents overdue() {
-    return present(overdue);
-  }
-
-  private HostMemoryCache hmc() {
-    return present(hmc);
-  }
-
-  private FpmLimits limits() {
-    return present(limits);
-  }
-
-  private static <T> T present(@Nullable T part) {
-    if (part == null) {
-      throw new IllegalStateException("this part of the device is not up");
-    }
-    return part;
+    return parts.statistics();
   }
 }
