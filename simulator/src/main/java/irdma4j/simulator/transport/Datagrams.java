@@ -113,6 +113,10 @@ final class Datagrams {
         || !responder.takeReceive(qp)) {
       return false;
     }
+    if (qp.receive.refusal != 0) {
+      core.failReceive(qp, qp.receive.refusal);
+      return true;
+    }
     int bytes = GRH + frame.payloadLength;
     if (bytes > qp.receive.capacity()) {
       core.failReceive(qp, AeCode.DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER.code());

@@ -108,6 +108,9 @@ final class Responder {
         notReady(qp);
         return;
       }
+      if (receiveRefused(qp, frame)) {
+        return;
+      }
       qp.received = 0;
       qp.message = QpState.MESSAGE_SEND;
     }
@@ -120,8 +123,7 @@ final class Responder {
     if (size > 0) {
       int code = qp.receive.scatter(services, qp, qp.received, memory, frame.payloadOffset, size);
       if (code != 0) {
-        respond(qp, frame.psn, Aeth.NAK_REMOTE_OPERATION);
-        core.failReceive(qp, code);
+        failReceive(qp, frame, code);
         return;
       }
       qp.received += size;
@@ -178,6 +180,9 @@ final class Responder {
     boolean immediate = BthOpcode.hasImmediate(frame.opcode);
     if (immediate && !takeReceive(qp)) {
       notReady(qp);
+      return;
+    }
+    if (immediate && receiveRefused(qp, frame)) {
       return;
     }
     if (first) {
@@ -300,6 +305,20 @@ final class Responder {
   private void refuse(QpState qp, int syndrome, int code) {
     respond(qp, qp.expectedPsn, syndrome);
     core.failIncoming(qp, code);
+  }
+
+  /** Whether the receive WQE in hand is none; the queue pair enters the error state then. */
+  private boolean receiveRefused(QpState qp, RoceFrame frame) {
+    int code = qp.receive.refusal;
+    if (code != 0) {
+      failReceive(qp, frame, code);
+    }
+    return code != 0;
+  }
+
+  private void failReceive(QpState qp, RoceFrame frame, int code) {
+    respond(qp, frame.psn, Aeth.NAK_REMOTE_OPERATION);
+    core.failReceive(qp, code);
   }
 
   /** Takes the next receive WQE, if its valid bit says that there is one. */

@@ -1,12 +1,17 @@
 package irdma4j.simulator.transport;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.driver.ring.SendQueue;
 import irdma4j.driver.ring.SgeList;
 import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.AeSource;
 import irdma4j.hwregs.IpAddress;
+import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.RoceContext;
+import irdma4j.hwregs.RqWqe;
 import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.device.DeviceServices;
@@ -160,6 +165,27 @@ class DatagramTest {
     fabric.settle(SECOND);
     assertEquals(1, far.poll().size(), "the queue pair's own Q_Key stands for a controlled one");
     assertEquals(List.of(), b.events);
+  }
+
+  /** Fails if the device takes a receive WQE of more fragments than there can be. */
+  @Test
+  void aReceiveOfTooManyFragmentsIsRefused() {
+    connect(true);
+    FakeFunction.Region room = region(b, 100);
+    far.receive.receive(9, sge.set(room.va(), 100, room.stag()));
+    long header = RoceContext.RQADDR.get(far.context, 0) + 24;
+    long word = LittleEndian.getLong(b.host, header);
+    LittleEndian.setLong(b.host, header, RqWqe.ADDFRAGCNT.insert(word, 13));
+    byte[] before = b.slice(room.at(), 100).toArray(ValueLayout.JAVA_BYTE);
+    assertTrue(post(region(a, 10), 10, 3, far.qpn, KEY));
+    fabric.settle(SECOND);
+    assertArrayEquals(before, b.slice(room.at(), 100).toArray(ValueLayout.JAVA_BYTE));
+    assertEquals(
+        List.of(
+            new FakeFunction.Event(
+                far.qpn, AeCode.WQE_INVALID_FRAG_DATA.code(), AeSource.RQ.code(), 0)),
+        b.events);
+    assertEquals(List.of(), far.poll());
   }
 
   /** Fails if a datagram is sent that must not be, or the reason is another. */
