@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * An FPM space as an SVG picture: a strip for each segment, then a table that is the legend. Backed
+ * FPM spaces as an SVG picture: a strip for each segment, then a table that is the legend. Backed
  * parts are full, others hatched; letters and names say what colours say.
  */
 final class FpmSvg {
@@ -28,20 +28,19 @@ final class FpmSvg {
   private static final Set<Integer> NUMBERS = Set.of(3, 4, 5);
 
   private final StringBuilder text = new StringBuilder();
-  private final FpmMap map;
   private int y = MARGIN;
 
-  private FpmSvg(FpmMap map) {
-    this.map = map;
-  }
+  private FpmSvg() {}
 
-  /** The whole file. */
-  static String draw(FpmMap map, String title, List<String> notes) {
-    FpmSvg picture = new FpmSvg(map);
-    picture.heading(title, notes);
-    picture.strips();
-    picture.table();
-    int height = picture.y + MARGIN;
+  /** The whole file: the spaces one below the other. */
+  static String draw(List<FpmSpace> spaces) {
+    FpmSvg picture = new FpmSvg();
+    for (FpmSpace space : spaces) {
+      picture.heading(space);
+      picture.strips(space.map());
+      picture.table(space.map());
+      picture.y += MARGIN;
+    }
     return """
         <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" \
         font-family="Inter, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif" \
@@ -50,23 +49,22 @@ final class FpmSvg {
         <rect width="100%%" height="100%%" fill="#fcfcfa"/>
         %4$s%5$s</svg>
         """
-        .formatted(WIDTH, height, escape(title), patterns(), picture.text);
+        .formatted(WIDTH, picture.y, escape(spaces.getFirst().heading()), patterns(), picture.text);
   }
 
-  private void heading(String title, List<String> notes) {
-    int split = title.indexOf(": ");
+  private void heading(FpmSpace space) {
     y += 10;
-    say(MARGIN, "font-size=\"21\" font-weight=\"600\"", title.substring(0, split));
+    say(MARGIN, "font-size=\"21\" font-weight=\"600\"", space.heading());
     y += 24;
-    say(MARGIN, "fill=\"#52606d\"", title.substring(split + 2));
-    for (String note : notes) {
+    say(MARGIN, "fill=\"#52606d\"", space.summary());
+    for (String note : space.notes()) {
       y += 19;
       say(MARGIN, "fill=\"#8a4b08\"", "Given up: " + note);
     }
     y += 34;
   }
 
-  private void strips() {
+  private void strips(FpmMap map) {
     say(MARGIN, "font-weight=\"600\"", "Segment");
     for (int quarter = 0; quarter <= 4; quarter++) {
       int x = STRIP_LEFT + STRIP_WIDTH * quarter / 4;
@@ -119,7 +117,7 @@ final class FpmSvg {
     }
   }
 
-  private void table() {
+  private void table(FpmMap map) {
     String[] heads = {
       "", "Kind", "What", "Objects", "Exist", "Bytes", "From", "Segments", "Memory"
     };
@@ -130,12 +128,12 @@ final class FpmSvg {
     y += 16;
     for (ObjectUse use : map.objects()) {
       if (use.count() > 0) {
-        row(use);
+        row(map, use);
       }
     }
   }
 
-  private void row(ObjectUse use) {
+  private void row(FpmMap map, ObjectUse use) {
     HmcObject kind = use.kind();
     text.append(
         "<rect x=\"%d\" y=\"%d\" width=\"20\" height=\"18\" fill=\"%s\" stroke=\"%s\"/>%n"

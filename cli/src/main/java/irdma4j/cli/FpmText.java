@@ -4,16 +4,41 @@ import irdma4j.hmc.ObjectUse;
 import irdma4j.hmc.SegmentType;
 import java.io.PrintWriter;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
-/** An FPM space as text: its objects, and a line of letters for each segment. */
+/** FPM spaces as text: the objects of each, and a line of letters for each of its segments. */
 final class FpmText {
   private static final int CELLS = 64;
   private static final long CELL = FpmMap.SEGMENT / CELLS;
 
   private FpmText() {}
 
-  static void print(FpmMap map, PrintWriter out) {
+  static void print(List<FpmSpace> spaces, PrintWriter out) {
+    String legend =
+        String.format(
+            Locale.ROOT,
+            "One letter is %d KiB of a segment: the kind that fills most of it, small where it has"
+                + " no memory, '.' where nothing lies.%n%n",
+            CELL >> 10);
+    String before = "";
+    for (FpmSpace space : spaces) {
+      out.print(before);
+      objects(space, out);
+      out.print(legend);
+      for (FpmMap.Strip strip : space.map().strips()) {
+        out.printf("%13s  %s  %s%n", strip.numbers(), cells(strip), memory(strip));
+      }
+      legend = "";
+      before = System.lineSeparator();
+    }
+  }
+
+  private static void objects(FpmSpace space, PrintWriter out) {
+    FpmMap map = space.map();
+    out.println(space.heading() + ": " + space.summary());
+    space.notes().forEach(note -> out.println("  given up: " + note));
+    out.println();
     out.printf(
         "  %-8s %10s %10s %5s  %-13s %-13s %-13s %s%n",
         "kind", "objects", "exist", "bytes", "from", "to", "segments", "backed");
@@ -33,14 +58,6 @@ final class FpmText {
       }
     }
     out.println();
-    out.printf(
-        "One letter is %d KiB of a segment: the kind that fills most of it, small where it has no"
-            + " memory, '.' where nothing lies.%n",
-        CELL >> 10);
-    out.println();
-    for (FpmMap.Strip strip : map.strips()) {
-      out.printf("%13s  %s  %s%n", strip.numbers(), cells(strip), memory(strip));
-    }
   }
 
   /** The segments of a kind in words. */

@@ -1,13 +1,13 @@
 package irdma4j.cli;
 
+import irdma4j.driver.BackedFunction;
 import irdma4j.driver.DeviceConfig;
 import irdma4j.driver.RdmaDevice;
 import irdma4j.driver.RdmaException;
 import irdma4j.driver.StageListener;
-import irdma4j.hmc.FpmLocation;
-import irdma4j.hmc.HmcLayout;
+import irdma4j.hmc.HmcException;
 import irdma4j.hmc.HmcProfile;
-import irdma4j.hmc.HmcView;
+import irdma4j.hmc.HmcRequest;
 import irdma4j.hmc.SegmentType;
 import irdma4j.hmc.SizingPolicy;
 import irdma4j.hwregs.HmcObject;
@@ -41,6 +41,7 @@ import picocli.CommandLine.Spec;
             + " there are, where they lie in the FPM address space, and what memory is behind it.")
 final class HmcCommand implements Callable<Integer> {
   private static final int MAX_SEGMENTS = 4096;
+  private static final int MAX_VIRTUAL_FUNCTIONS = 32;
   private static final long MAX_OBJECTS = 0xffff_ffffL;
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -81,6 +82,21 @@ final class HmcCommand implements Callable<Integer> {
   private int queuePairs;
 
   @Option(
+      names = "--vfs",
+      paramLabel = "N",
+      description =
+          "Virtual functions that the card backs too, 0 to 32. Default: ${DEFAULT-VALUE}.",
+      defaultValue = "0")
+  private int virtualFunctions;
+
+  @Option(
+      names = "--vf-queue-pairs",
+      paramLabel = "N",
+      description = "Queue pairs wanted for each of them. Default: ${DEFAULT-VALUE}.",
+      defaultValue = "16")
+  private int virtualQueuePairs;
+
+  @Option(
       names = "--profile",
       paramLabel = "NAME",
       description =
@@ -103,7 +119,7 @@ final class HmcCommand implements Callable<Integer> {
       paramLabel = "FPM",
       description =
           "Only say what lies at this FPM address, such as 0x201000: object, index, segment, page"
-              + " and IOVA. Repeatable.")
+              + " and IOVA; vf1:0x201000 is an address of virtual function 1. Repeatable.")
   private List<String> addresses = List.of();
 
   @Option(
@@ -119,9 +135,9 @@ final class HmcCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     CardProfile offered = card();
     DeviceConfig config = config();
-    List<Long> wanted = new ArrayList<>();
+    List<FpmAddress> wanted = new ArrayList<>();
     for (String address : addresses) {
-      wanted.add(address(address));
+      wanted.add(FpmAddress.parse(address, virtualFunctions));
     }
     if (svg != null) {
       OutputFile.check("--svg", svg);
@@ -154,7 +170,7 @@ final class HmcCommand implements Callable<Integer> {
               config,
               wanted,
               "the simulated card " + card,
-              " of " + offered.maxSegments(),
+              virtualFunctions == 0 ? " of " + offered.maxSegments() : "",
               out);
         }
       }
@@ -167,42 +183,52 @@ final class HmcCommand implements Callable<Integer> {
   private void show(
       PciFunction function,
       DeviceConfig config,
-      List<Long> wanted,
+      List<FpmAddress> wanted,
       String name,
       String most,
       PrintWriter out)
       throws IOException {
     try (RdmaDevice opened = open(function, config)) {
-      HmcView hmc = opened.hmcView();
-      List<String> notes = opened.hmcPlan().notes();
-      FpmMap map = FpmMap.of(hmc);
-      String title = title(map, name, most);
+      List<FpmSpace> spaces = spaces(opened, name, most);
       if (wanted.isEmpty()) {
-        out.println(title);
-        notes.forEach(note -> out.println("  given up: " + note));
-        out.println();
-        FpmText.print(map, out);
+        FpmText.print(spaces, out);
       } else {
-        List<String> answers = wanted.stream().map(address -> answer(hmc, address)).toList();
-        answers.forEach(out::println);
+        wanted.stream().map(at -> at.answer(spaces)).toList().forEach(out::println);
       }
       if (svg != null) {
-        Files.writeString(svg, FpmSvg.draw(map, title, notes), StandardCharsets.UTF_8);
+        Files.writeString(svg, FpmSvg.draw(spaces), StandardCharsets.UTF_8);
       }
     }
   }
 
-  private String title(FpmMap map, String name, String most) {
-    return String.format(
-        Locale.ROOT,
-        "FPM space of %s: %d%s segments in use, %d backed (%s); sizing %s for %d queue pairs",
-        name,
-        map.segments(),
-        most,
-        map.backedSegments(),
-        ByteSize.format(map.backedBytes()),
-        sizing,
-        queuePairs);
+  /** The device's own space, then those of the virtual functions in order. */
+  private List<FpmSpace> spaces(RdmaDevice opened, String name, String most) {
+    List<FpmSpace> spaces = new ArrayList<>();
+    for (int vf = 0; vf < virtualFunctions; vf++) {
+      BackedFunction backed = back(opened, vf);
+      spaces.add(
+          FpmSpace.of(
+              "virtual function %d (HMC function %d)".formatted(vf, backed.hmcFunction()),
+              "",
+              backed.hmcView(),
+              rule(virtualQueuePairs),
+              backed.plan().notes()));
+    }
+    spaces.addFirst(
+        FpmSpace.of(name, most, opened.hmcView(), rule(queuePairs), opened.hmcPlan().notes()));
+    return spaces;
+  }
+
+  private String rule(int wanted) {
+    return "sizing %s for %d queue pairs".formatted(sizing, wanted);
+  }
+
+  private BackedFunction back(RdmaDevice opened, int vf) {
+    try {
+      return opened.backFunction(vf, new HmcRequest(virtualQueuePairs, config().profile(), false));
+    } catch (HmcException | RdmaException e) {
+      throw new UserError("hmc: virtual function %d: %s".formatted(vf, e.getMessage()));
+    }
   }
 
   private static RdmaDevice open(PciFunction function, DeviceConfig config) {
@@ -214,46 +240,20 @@ final class HmcCommand implements Callable<Integer> {
     }
   }
 
-  private static String answer(HmcView hmc, long address) {
-    FpmLocation at = hmc.locate(address);
-    if (at == null) {
-      throw new UserError(
-          "--address 0x%x: no object lies there; the space has %d segments, to 0x%x"
-              .formatted(
-                  address, hmc.layout().segments(), hmc.layout().segments() * FpmMap.SEGMENT - 1));
-    }
-    HmcLayout.Area area = hmc.layout().of(at.kind());
-    return "0x%x: %s %d, byte %d of %d; segment %d, page %d; %s"
-        .formatted(
-            address,
-            at.kind(),
-            at.index(),
-            (address - area.base()) % area.size(),
-            area.size(),
-            at.segment(),
-            at.page(),
-            at.iova() == 0 ? "no memory" : "IOVA 0x%x".formatted(at.iova()));
-  }
-
-  private static long address(String text) {
-    try {
-      long address = Long.decode(text);
-      if (address >= 0) {
-        return address;
-      }
-    } catch (NumberFormatException e) {
-      // Said below.
-    }
-    throw new UserError("--address '" + text + "' is no address; write it as 0x201000");
-  }
-
   private DeviceConfig config() {
     if (queuePairs < 1) {
       throw new UserError("--queue-pairs " + queuePairs + ": at least 1");
     }
+    if (virtualFunctions < 0 || virtualFunctions > MAX_VIRTUAL_FUNCTIONS) {
+      throw new UserError("--vfs %d: 0 to %d".formatted(virtualFunctions, MAX_VIRTUAL_FUNCTIONS));
+    }
+    if (virtualQueuePairs < 1) {
+      throw new UserError("--vf-queue-pairs " + virtualQueuePairs + ": at least 1");
+    }
     return DeviceConfig.defaults()
         .withSeed(1)
         .withQueuePairs(queuePairs)
+        .withVirtualFunctions(virtualFunctions)
         .withProfile(choice("--profile", HmcProfile.values(), profile))
         .withSizing(choice("--sizing", SizingPolicy.values(), sizing))
         .withSegmentType(paged ? SegmentType.PAGED : SegmentType.DIRECT);

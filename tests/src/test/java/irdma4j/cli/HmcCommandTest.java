@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -164,15 +165,80 @@ class HmcCommandTest {
         .forEach(line -> assertTrue(picture.contains(line.substring(12)), line));
   }
 
+  /**
+   * Fails if a virtual function is missing from the text or the picture, has other queue pairs than
+   * asked for, or is answered for with another one's memory.
+   */
+  @Test
+  void virtualFunctionsAreShownToo(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("fpm.svg");
+    List<String> backing =
+        List.of("hmc", "--queue-pairs", "64", "--vfs", "2", "--vf-queue-pairs", "32");
+    List<String> drawing = new ArrayList<>(backing);
+    drawing.addAll(List.of("--svg", file.toString()));
+    Result result = run(drawing.toArray(String[]::new));
+    assertEquals(0, result.status(), result.err());
+    List<String> headings =
+        List.of(
+            "FPM space of the simulated card e810",
+            "FPM space of virtual function 0 (HMC function 8)",
+            "FPM space of virtual function 1 (HMC function 9)");
+    Document document =
+        DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file.toFile());
+    String picture = document.getDocumentElement().getTextContent();
+    int at = 0;
+    for (String heading : headings) {
+      at = result.out().indexOf(heading + ": ", at);
+      assertTrue(at >= 0, result.out());
+      String space = result.out().substring(at).split("\nFPM space of ", 2)[0];
+      String queuePairs = heading.contains("virtual") ? "32" : "64";
+      assertTrue(
+          Pattern.compile("(?m)^Q QP +%1$s +%1$s +512 ".formatted(queuePairs))
+              .matcher(space)
+              .find(),
+          space);
+      assertTrue(picture.contains(heading), heading);
+    }
+    List<String> asking = new ArrayList<>(backing);
+    asking.addAll(
+        List.of("--address", "0x400", "--address", "vf0:0x400", "--address", "vf1:0x400"));
+    Result answers = run(asking.toArray(String[]::new));
+    assertEquals(0, answers.status(), answers.err());
+    List<String> lines = answers.out().lines().toList();
+    Set<String> memory = new HashSet<>();
+    for (int i = 0; i < 3; i++) {
+      String name = i == 0 ? "0x400" : "vf" + (i - 1) + ":0x400";
+      assertTrue(lines.get(i).startsWith(name + ": QP 2, byte 0 of 512;"), lines.get(i));
+      memory.add(lines.get(i).split("IOVA ", 2)[1]);
+    }
+    assertEquals(3, memory.size(), answers.out());
+  }
+
   @Test
   void mistakesAreOneLine(@TempDir Path folder) {
     oneLine("irdma: --card x: e810 or small", "hmc", "--card", "x");
     oneLine("irdma: --segments 0: 1 to 4096", "hmc", "--segments", "0");
     oneLine("irdma: --queue-pairs 0: at least 1", "hmc", "--queue-pairs", "0");
+    oneLine("irdma: --vfs 33: 0 to 32", "hmc", "--vfs", "33");
+    oneLine("irdma: --vf-queue-pairs 0: at least 1", "hmc", "--vf-queue-pairs", "0");
+    oneLine("irdma: --address vf1:0: --vfs is 1", "hmc", "--vfs", "1", "--address", "vf1:0");
+    oneLine(
+        "irdma: hmc: virtual function 0: the card offers no queue pair",
+        "hmc",
+        "--card",
+        "small",
+        "--queue-pairs",
+        "4",
+        "--vfs",
+        "8");
     oneLine("irdma: --sizing max: one of fit, linux", "hmc", "--sizing", "max");
     oneLine("irdma: --profile vf: one of default, favor-vf, equal", "hmc", "--profile", "vf");
     oneLine("irdma: --limit APBVT=2: from 0 to 0", "hmc", "--limit", "APBVT=2");
-    oneLine("irdma: --address 'x' is no address; write it as 0x201000", "hmc", "--address", "x");
+    oneLine(
+        "irdma: --address 'x' is no address; write it as 0x201000 or vf1:0x201000",
+        "hmc",
+        "--address",
+        "x");
     oneLine(
         "irdma: --address 0x7000000000: no object lies there; the space has 18 segments, to"
             + " 0x23fffff",
