@@ -328,6 +328,9 @@ final class ControlQueue {
       @Override
       public void invalidatePage(int segment, int page) {
         bar.write32(owner.invalidationRegister(), owner.invalidation(segment, page));
+        // A write is posted: the page may be unmapped only when the device has it, which an answer
+        // to a read says. Linux leaves that to chance where no segment goes with the page.
+        bar.read32(Registers.GLPE_CRITERR.offset());
       }
     };
   }

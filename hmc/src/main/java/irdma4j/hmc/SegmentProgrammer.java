@@ -15,7 +15,8 @@ public interface SegmentProgrammer {
   void updateSegments(List<SegmentUpdate> updates);
 
   /**
-   * Makes the device forget a page descriptor that it may hold.
+   * Makes the device forget a page descriptor that it may hold. When this returns the device has
+   * been reached, so that the page's memory may go.
    *
    * @param segment index of the segment
    * @param page index of the page in it, 0 to 511

@@ -14,7 +14,11 @@ import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** One control queue pair tells the device of the segments of several functions, each by its id. */
+/**
+ * One control queue pair tells the device of the segments of several functions, each by its id. A
+ * page's invalidation, a posted write, is followed by a read, so that it has arrived before the
+ * page's memory goes: no operation follows where the segment stays.
+ */
 class FunctionSegmentsTest {
   @Test
   void eachOperationNamesItsFunction() {
@@ -32,7 +36,8 @@ class FunctionSegmentsTest {
                 new ScriptedCard.Event.Access(
                     true,
                     owner.isVirtual() ? 0x528314 : Registers.PFHMC_PDINV.offset(),
-                    owner.isVirtual() ? 511 << 16 | 7 : 511 << 16 | 1 << 15 | 7)),
+                    owner.isVirtual() ? 511 << 16 | 7 : 511 << 16 | 1 << 15 | 7),
+                new ScriptedCard.Event.Access(false, Registers.GLPE_CRITERR.offset(), 0)),
             card.take());
       }
       control.close();
