@@ -27,6 +27,9 @@ final class Fit {
   private final FpmLimits limits;
   private final HmcRequest request;
 
+  /** What multicast groups and address handles were given up for, if they were. */
+  private String handlesObstacle = "";
+
   Fit(FpmLimits limits, HmcRequest request) {
     this.limits = limits;
     this.request = request;
@@ -62,15 +65,20 @@ final class Fit {
     EnumMap<HmcObject, Long> counts = grow(qps);
     noteIfFewer(notes, counts, HmcObject.CQ, 2 * qps);
     noteIfFewer(notes, counts, HmcObject.TIMER, HmcSizing.timers(qps, limits));
-    for (HmcObject kind :
-        new HmcObject[] {HmcObject.MR, HmcObject.PBLE, HmcObject.FSIMC, HmcObject.FSIAV}) {
-      if (counts.get(kind) < max(kind)) {
-        notes.add(
-            "%d of %s, and the card offers %d: its %d segments hold no more"
-                .formatted(counts.get(kind), kind, max(kind), limits.maxSegments()));
-      }
-    }
+    noteIfGivenUp(notes, counts, HmcObject.FSIMC, handlesObstacle);
+    noteIfGivenUp(notes, counts, HmcObject.FSIAV, handlesObstacle);
+    String full = "its %d segments hold no more".formatted(limits.maxSegments());
+    noteIfGivenUp(notes, counts, HmcObject.MR, full);
+    noteIfGivenUp(notes, counts, HmcObject.PBLE, full);
     return new HmcPlan(counts, HmcSizing.segments(counts, limits), rounds, notes);
+  }
+
+  private void noteIfGivenUp(
+      List<String> notes, Map<HmcObject, Long> counts, HmcObject kind, String why) {
+    if (counts.get(kind) < max(kind)) {
+      notes.add(
+          "%d of %s, and the card offers %d: %s".formatted(counts.get(kind), kind, max(kind), why));
+    }
   }
 
   private static void noteIfFewer(
@@ -128,7 +136,12 @@ final class Fit {
     long pbles = least.get(HmcObject.PBLE);
     long groups = max(HmcObject.FSIMC);
     long handles = max(HmcObject.FSIAV);
-    while (!obstacle(counts(qps, regions, pbles, groups, handles)).isEmpty()) {
+    for (; ; ) {
+      String obstacle = obstacle(counts(qps, regions, pbles, groups, handles));
+      if (obstacle.isEmpty()) {
+        break;
+      }
+      handlesObstacle = obstacle;
       groups = Math.max(least.get(HmcObject.FSIMC), groups / 2);
       handles = Math.max(least.get(HmcObject.FSIAV), handles / 2);
     }

@@ -93,4 +93,15 @@ class HmcFunctionsTest {
     assertThrows(IllegalArgumentException.class, () -> HmcFunction.virtual(40, 0));
     assertThrows(IllegalArgumentException.class, () -> new HmcFunction(0, -2));
   }
+
+  /** Fails if the message counts the physical function among those that it backs. */
+  @Test
+  void whatIsBackedIsCounted() {
+    open(PHYSICAL);
+    open(HmcFunction.virtual(9, 3));
+    HmcException refusal = assertThrows(HmcException.class, () -> functions.close(PHYSICAL));
+    assertTrue(refusal.getMessage().endsWith("backs 1 virtual functions"), refusal.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> new HmcFunction(9, 256));
+    assertThrows(IllegalArgumentException.class, () -> new HmcFunction(9, -2));
+  }
 }

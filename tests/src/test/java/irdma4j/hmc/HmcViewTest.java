@@ -11,6 +11,7 @@ import irdma4j.tests.FakePciFunction;
 import irdma4j.tests.HmcDevice;
 import irdma4j.uapi.PciException;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -197,6 +198,57 @@ class HmcViewTest {
     assertEquals(1, cache.count(HmcObject.QP));
     assertEquals(0, device.read(0));
     cache.delete(HmcObject.QP);
+    assertEquals(0, memory.dmaUsage().currentBytes());
+  }
+
+  /** Fails if objects are listed in the order of their kinds, not of their addresses. */
+  @Test
+  void objectsAreListedByAddress() {
+    HmcLayout turned =
+        new HmcLayout(
+            Map.of(
+                HmcObject.QP, new HmcLayout.Area(4096, 8, 512),
+                HmcObject.PBLE, new HmcLayout.Area(0, 512, 8)),
+            1);
+    HostMemoryCache cache = new HostMemoryCache(memory, device, turned, SegmentType.PAGED);
+    assertEquals(
+        List.of(HmcObject.PBLE, HmcObject.QP),
+        cache.objects().stream().map(ObjectUse::kind).toList());
+  }
+
+  /** Fails if a segment is made beyond those of the layout. */
+  @Test
+  void noSegmentIsMadeBeyondTheLast() {
+    HmcLayout cut = new HmcLayout(Map.of(HmcObject.QP, new HmcLayout.Area(0, 8192, 512)), 1);
+    HostMemoryCache cache = new HostMemoryCache(memory, device, cut, SegmentType.DIRECT);
+    assertThrows(HmcException.class, () -> cache.create(HmcObject.QP, 4096, 1));
+    assertEquals(0, memory.dmaUsage().currentBytes());
+  }
+
+  /** Fails if a device that would not forget a segment is not told of it again. */
+  @Test
+  void aSegmentThatStaysIsAnnouncedAgain() {
+    List<SegmentUpdate> told = new ArrayList<>();
+    SegmentProgrammer stubborn =
+        new SegmentProgrammer() {
+          @Override
+          public void updateSegments(List<SegmentUpdate> list) {
+            told.addAll(list);
+            if (!list.getFirst().valid()) {
+              throw new IllegalStateException("stays");
+            }
+          }
+
+          @Override
+          public void invalidatePage(int segment, int page) {}
+        };
+    HostMemoryCache cache = new HostMemoryCache(memory, stubborn, LAYOUT, SegmentType.DIRECT);
+    cache.create(HmcObject.QP, 0, 1);
+    SegmentUpdate there = told.getFirst();
+    assertThrows(IllegalStateException.class, () -> cache.delete(HmcObject.QP, 0, 1));
+    assertEquals(List.of(there, new SegmentUpdate(0, SegmentType.DIRECT, 0, false), there), told);
+    assertEquals(1, cache.count(HmcObject.QP));
+    cache.close();
     assertEquals(0, memory.dmaUsage().currentBytes());
   }
 }
