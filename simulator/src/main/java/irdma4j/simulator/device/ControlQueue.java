@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ControlQueue {
   private final Device device;
+  private final CompletionUnit completions;
   private final ControlOperations operations;
   private final MemorySegment wqe = Arena.ofAuto().allocate(CqpWqe.SIZE, 64);
   private boolean created;
@@ -33,8 +34,9 @@ final class ControlQueue {
   private boolean silent;
   private long heldUntil;
 
-  ControlQueue(Device device, ControlOperations operations) {
+  ControlQueue(Device device, CompletionUnit completions, ControlOperations operations) {
     this.device = device;
+    this.completions = completions;
     this.operations = operations;
   }
 
@@ -159,11 +161,11 @@ final class ControlQueue {
   }
 
   private @Nullable Fault strikes() {
-    if (!device.faultsWait()) {
+    if (device.faults().size() == 0) {
       return null;
     }
     long header = device.readHostWord(ring + (long) next * CqpWqe.SIZE + CqpWqe.HEADER);
-    return device.faultAtOperation(CqpOpcode.of((int) CqpWqe.OPCODE.decode(header)));
+    return device.faults().atOperation(CqpOpcode.of((int) CqpWqe.OPCODE.decode(header)));
   }
 
   private boolean execute(Fault.@Nullable FailControlOperation refusal) {
@@ -205,7 +207,7 @@ final class ControlQueue {
 
   private void complete(int index, boolean failed, int major, int minor, int returnValue) {
     device.watch().controlDone(index, (int) CqpWqe.OPCODE.get(wqe, 0), major, minor, returnValue);
-    CompletionQueue ccq = device.controlCompletions();
+    CompletionQueue ccq = completions.controlCompletions();
     if (failed) {
       setErrorCodes(major, minor);
     }
@@ -223,7 +225,7 @@ final class ControlQueue {
               | ControlCqe.ERROR.encode(failed)
               | ControlCqe.MAJERR.encode(major)
               | ControlCqe.MINERR.encode(minor);
-      device.completeControl(
+      completions.completeControl(
           ccq, completionContext, Integer.toUnsignedLong(returnValue), header, failed);
     }
   }

@@ -1,17 +1,8 @@
 package irdma4j.simulator.device;
 
-import irdma4j.hwregs.AeCode;
-import irdma4j.hwregs.AeSource;
-import irdma4j.hwregs.Aeqe;
-import irdma4j.hwregs.Ceqe;
-import irdma4j.hwregs.ControlCqe;
-import irdma4j.hwregs.Cqe;
-import irdma4j.hwregs.ExtendedCqe;
 import irdma4j.hwregs.HmcObject;
 import irdma4j.hwregs.PbleEntry;
-import irdma4j.hwregs.Register;
 import irdma4j.hwregs.Registers;
-import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.CardProfile;
 import irdma4j.simulator.Fault;
@@ -19,7 +10,6 @@ import irdma4j.simulator.Occasion;
 import irdma4j.simulator.watch.Watch;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -34,33 +24,8 @@ public final class Device implements DeviceServices {
   public static final long BAR_BYTES = 16L << 20;
 
   private static final int WRITES_AT_ONCE = 256;
-  private static final int DOORBELL_8_MIB = 2;
-
-  private static final int WQEALLOC = Registers.PFPE_WQEALLOC.offset();
-  private static final int CQARM = Registers.PFPE_CQARM.offset();
-  private static final int CQACK = Registers.PFPE_CQACK.offset();
-  private static final int AEQALLOC = Registers.PFPE_AEQALLOC.offset();
-  private static final int CQPDB = Registers.PFPE_CQPDB.offset();
-  private static final int CCQPLOW = Registers.PFPE_CCQPLOW.offset();
-  private static final int PDINV = Registers.PFHMC_PDINV.offset();
-  private static final int VFPDINV = Registers.GLHMC_VFPDINV.offset();
-  private static final int VFPDINV_END =
-      VFPDINV + Registers.GLHMC_VFPDINV.count() * Registers.GLHMC_VFPDINV.stride();
-  private static final int DYN_CTL = Registers.GLINT_DYN_CTL.offset();
-  private static final int DYN_CTL_END =
-      DYN_CTL + Registers.GLINT_DYN_CTL.count() * Registers.GLINT_DYN_CTL.stride();
-  private static final int[] READ_ONLY = {
-    Registers.PFPE_CQPTAIL.offset(),
-    Registers.PFPE_CCQPSTATUS.offset(),
-    Registers.PFPE_CQPERRCODES.offset(),
-    Registers.GLPE_CPUSTATUS0.offset(),
-    Registers.GLPE_CPUSTATUS1.offset(),
-    Registers.GLPE_CPUSTATUS2.offset(),
-    Registers.GLPE_CRITERR.offset(),
-    Registers.GLPCI_LBARCTRL.offset()
-  };
-
   private final long burnedInMac;
+  private final Faults faults = new Faults();
   private final Watch watch;
   private final Environment environment;
   private final Iommu iommu;
@@ -71,17 +36,14 @@ public final class Device implements DeviceServices {
   private final HmcFunctionTable functions;
   private final HmcWalk hmc;
   private final StagTable stags;
+  private final CompletionUnit completions;
   private final ControlOperations operations;
   private final ControlQueue control;
   private final QueueEngine queues;
-  private final EventRing.@Nullable Completion[] eventQueues;
-  private @Nullable CompletionQueue[] completionQueues = new @Nullable CompletionQueue[64];
-  private EventRing.@Nullable Asynchronous asyncQueue;
+  private final RegisterWrites writes;
   private long timerAt = Long.MAX_VALUE;
   private boolean stopped;
   private long mac;
-  private final Faults faults = new Faults();
-  private @Nullable Fault struck;
   private volatile Presence presence = Presence.PRESENT;
 
   /** What lies around a device. */
@@ -152,26 +114,27 @@ public final class Device implements DeviceServices {
             profile.vectors(),
             interruptMessage,
             environment::now,
-            this::faultAt,
+            faults,
             watch);
-    this.functions =
-        new HmcFunctionTable(this, new DescriptorReads(iommu, this::faultAt), profile, watch);
+    this.functions = new HmcFunctionTable(this, new DescriptorReads(iommu, faults), profile, watch);
     this.hmc = functions.own();
     this.stags = new StagTable(this, hmc, iommu, watch);
-    this.operations = new ControlOperations(this, functions, stags, profile);
-    this.control = new ControlQueue(this, operations);
-    this.eventQueues = new EventRing.@Nullable Completion[profile.maxCeqs()];
+    this.completions = new CompletionUnit(this, faults, interrupts, watch, profile.maxCeqs());
+    this.operations = new ControlOperations(this, completions, functions, stags, profile);
+    this.control = new ControlQueue(this, completions, operations);
     this.queues = queueEngine.apply(this);
-    setResetValues();
-  }
-
-  private void setResetValues() {
-    registers.set(Registers.GLPE_CPUSTATUS0.offset(), Registers.CPUSTATUS_RUNNING);
-    registers.set(Registers.GLPE_CPUSTATUS1.offset(), Registers.CPUSTATUS_RUNNING);
-    registers.set(Registers.GLPE_CPUSTATUS2.offset(), Registers.CPUSTATUS_RUNNING);
-    registers.set(
-        Registers.GLPCI_LBARCTRL.offset(),
-        (int) Registers.LBARCTRL_PE_DB_SIZE.encode(DOORBELL_8_MIB));
+    this.writes =
+        new RegisterWrites(
+            registers,
+            watch,
+            faults,
+            counters,
+            interrupts,
+            functions,
+            completions,
+            control,
+            operations.pushPages(),
+            queues);
   }
 
   /**
@@ -187,14 +150,11 @@ public final class Device implements DeviceServices {
     functions.reset();
     stags.dropCopies();
     interrupts.reset();
-    Arrays.fill(eventQueues, null);
-    Arrays.fill(completionQueues, null);
-    asyncQueue = null;
+    completions.reset();
     timerAt = Long.MAX_VALUE;
     stopped = false;
     setPortMac(burnedInMac);
-    registers.clear();
-    setResetValues();
+    writes.reset();
   }
 
   // The engine's side.
@@ -222,7 +182,7 @@ public final class Device implements DeviceServices {
   /** From now on a fault waits for its moment. */
   public void inject(Fault fault) {
     if (fault.when().occasion() == Occasion.NOW) {
-      struck = fault;
+      faults.strike(fault);
       strike();
     } else {
       faults.add(fault);
@@ -239,41 +199,13 @@ public final class Device implements DeviceServices {
     return faults.size();
   }
 
-  boolean faultsWait() {
-    return faults.size() != 0;
-  }
-
-  /**
-   * The fault that strikes here and now, or null. One that concerns the whole device strikes before
-   * the device's next turn.
-   */
-  @Nullable Fault faultAt(Occasion occasion) {
-    return noted(faults.at(occasion));
-  }
-
-  /** As {@link #faultAt}, for a control operation; null is one that is not known. */
-  @Nullable Fault faultAtOperation(@Nullable CqpOpcode operation) {
-    return noted(faults.atOperation(operation));
-  }
-
-  private @Nullable Fault noted(@Nullable Fault fault) {
-    if (fault != null) {
-      switch (fault) {
-        case Fault.SilentFirmware f -> struck = f;
-        case Fault.HmcError f -> struck = f;
-        case Fault.PciError f -> struck = f;
-        case Fault.SurpriseRemoval f -> struck = f;
-        case Fault.DeviceReset f -> struck = f;
-        default -> {}
-      }
-    }
-    return fault;
+  /** The faults that wait, for the parts of the device. */
+  Faults faults() {
+    return faults;
   }
 
   private void strike() {
-    Fault fault = struck;
-    struck = null;
-    switch (fault) {
+    switch (faults.takeStruck()) {
       case Fault.SilentFirmware f -> {
         control.fallSilent();
         registers.set(Registers.GLPE_CPUSTATUS0.offset(), 0);
@@ -301,7 +233,7 @@ public final class Device implements DeviceServices {
 
   /** Does a bounded amount of pending work. */
   public boolean run() {
-    if (struck != null) {
+    if (faults.hasStruck()) {
       strike();
     }
     if (stopped || presence != Presence.PRESENT) {
@@ -317,7 +249,7 @@ public final class Device implements DeviceServices {
       if (write == 0) {
         break;
       }
-      written(Mailbox.offset(write), Mailbox.value(write));
+      writes.written(Mailbox.offset(write), Mailbox.value(write));
       mailbox.handledOldest();
       worked = true;
     }
@@ -351,8 +283,8 @@ public final class Device implements DeviceServices {
 
   /** A frame arrived from the wire. */
   public void receive(MemorySegment frame, int bytes) {
-    faultAt(Occasion.FRAME_RECEIVED);
-    if (stopped || struck != null || presence != Presence.PRESENT) {
+    faults.at(Occasion.FRAME_RECEIVED);
+    if (stopped || faults.hasStruck() || presence != Presence.PRESENT) {
       return;
     }
     counters.framesReceived++;
@@ -365,304 +297,18 @@ public final class Device implements DeviceServices {
     }
   }
 
-  private void written(int offset, int value) {
-    watch.registerWrite(offset, value);
-    if (offset == WQEALLOC) {
-      if (faultAt(Occasion.SEND_DOORBELL) instanceof Fault.LoseDoorbell) {
-        return;
-      }
-      counters.doorbells++;
-      queues.doorbell((int) Registers.WQEALLOC_QPID.decode(value));
-    } else if (offset == CQARM) {
-      CompletionQueue cq = completionQueue((int) Registers.CQARM_CQID.decode(value));
-      if (cq != null && !(faultAt(Occasion.ARM_DOORBELL) instanceof Fault.LoseDoorbell)) {
-        cq.arm(this);
-        // The doorbell took its time: a completion may have come after the driver's last look.
-        if (cq.hasUnread(this)) {
-          raiseIfArmed(cq, cq.isUnreadSolicited());
-        }
-      }
-    } else if (offset == CQACK) {
-      acknowledge((int) Registers.CQACK_CQID.decode(value));
-    } else if (offset == CQPDB) {
-      registers.set(offset, value);
-      if (control.isCreated()
-          && !(faultAt(Occasion.CONTROL_DOORBELL) instanceof Fault.LoseDoorbell)) {
-        control.doorbell(value);
-      }
-    } else if (offset >= DYN_CTL && offset < DYN_CTL_END) {
-      registers.set(offset, value & ~(int) Registers.DYN_CTL_CLEARPBA.mask());
-      interrupts.controlWritten((offset - DYN_CTL) >>> 2);
-    } else if (offset == AEQALLOC) {
-      if (asyncQueue != null) {
-        asyncQueue.outstanding =
-            Math.max(0, asyncQueue.outstanding - Integer.toUnsignedLong(value));
-      }
-    } else if (offset == PDINV) {
-      if (!(faultAt(Occasion.INVALIDATION) instanceof Fault.SkipInvalidation)) {
-        hmc.invalidate(value);
-      }
-    } else if (offset >= VFPDINV && offset < VFPDINV_END) {
-      if (!(faultAt(Occasion.INVALIDATION) instanceof Fault.SkipInvalidation)) {
-        functions.invalidate((offset - VFPDINV) >>> 2, value);
-      }
-    } else {
-      otherWritten(offset, value);
-    }
-  }
-
-  private void otherWritten(int offset, int value) {
-    if (PushPages.covers(offset)) {
-      operations.pushPages().written(offset, value, queues);
-      return;
-    }
-    Register register = Registers.at(offset);
-    if (register == null) {
-      registers.touchedUnknown(offset);
-      return;
-    }
-    for (int readOnly : READ_ONLY) {
-      if (offset == readOnly) {
-        return;
-      }
-    }
-    registers.set(offset, value);
-    if (offset == CCQPLOW) {
-      control.lowWritten(value);
-    }
-  }
-
-  // Completion queues and events.
-
-  @Nullable CompletionQueue completionQueue(int id) {
-    return id < completionQueues.length ? completionQueues[id] : null;
-  }
-
-  @Nullable CompletionQueue controlCompletions() {
-    return completionQueues[0];
-  }
-
-  void addCompletionQueue(CompletionQueue cq) {
-    if (cq.id >= completionQueues.length) {
-      completionQueues =
-          Arrays.copyOf(completionQueues, Math.max(cq.id + 1, completionQueues.length * 2));
-    }
-    completionQueues[cq.id] = cq;
-  }
-
-  ControlStatus removeCompletionQueue(int id) {
-    if (completionQueue(id) == null) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    CompletionQueue gone = completionQueues[id];
-    completionQueues[id] = null;
-    EventRing.Completion queue = gone.hasEventQueue ? eventQueues[gone.eventQueue] : null;
-    if (queue != null) {
-      queue.waiting -= gone.eventWaits ? 1 : 0;
-      // Linux does not acknowledge the events of a queue that it has destroyed.
-      if (gone.unacknowledged) {
-        release(queue);
-      }
-    }
-    return ControlStatus.OK;
-  }
-
-  ControlStatus addEventQueue(EventRing.Completion queue) {
-    if (eventQueues[queue.id] != null) {
-      return ControlStatus.OBJECT_EXISTS;
-    }
-    eventQueues[queue.id] = queue;
-    return ControlStatus.OK;
-  }
-
-  ControlStatus removeEventQueue(int id) {
-    if (id >= eventQueues.length || eventQueues[id] == null) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    eventQueues[id] = null;
-    for (CompletionQueue cq : completionQueues) {
-      if (cq != null && cq.hasEventQueue && cq.eventQueue == id) {
-        cq.unacknowledged = false;
-        cq.eventWaits = false;
-      }
-    }
-    return ControlStatus.OK;
-  }
-
-  ControlStatus addAsyncQueue(EventRing.Asynchronous queue) {
-    if (asyncQueue != null) {
-      return ControlStatus.OBJECT_EXISTS;
-    }
-    asyncQueue = queue;
-    return ControlStatus.OK;
-  }
-
-  ControlStatus removeAsyncQueue() {
-    if (asyncQueue == null) {
-      return ControlStatus.NO_SUCH_OBJECT;
-    }
-    asyncQueue = null;
-    return ControlStatus.OK;
-  }
+  // What the queue engine asks for.
 
   @Override
   public void complete(int cqId, CompletionEntry c) {
-    CompletionQueue cq = completionQueue(cqId);
-    if (cq == null || cq.overflowed) {
-      return;
-    }
-    boolean datagram = c.sourceMacValid;
-    boolean tagged = datagram && c.vlanTag >= 0;
-    boolean extended = c.immediateValid || datagram;
-    long word16 =
-        Cqe.QPID.encode(c.qpId)
-            | Integer.toUnsignedLong(c.stagInvalidated ? c.invalidatedStag : c.sourceQpn);
-    long header =
-        Cqe.MINERR.encode(c.error ? c.minorError : 0)
-            | Cqe.MAJERR.encode(c.error ? c.majorError : 0)
-            | Cqe.WQEIDX.encode(c.wqeIndex)
-            | Cqe.PSHDROP.encode(c.pushDropped)
-            | Cqe.EXTCQE.encode(extended)
-            | Cqe.STAG.encode(c.stagInvalidated || c.ipv4)
-            | Cqe.SOEVENT.encode(c.solicited)
-            | Cqe.ERROR.encode(c.error)
-            | Cqe.OP.encode(c.opcode)
-            | Cqe.SQ.encode(c.sq);
-    boolean written =
-        !(faultAt(Occasion.COMPLETION) instanceof Fault.OverflowCompletionQueue)
-            && cq.write(
-                this,
-                Cqe.PAYLDLEN.encode(Integer.toUnsignedLong(c.payloadLength)),
-                c.completionContext,
-                word16,
-                header,
-                extended,
-                Integer.toUnsignedLong(c.immediate),
-                (datagram ? ExtendedCqe.UDSMAC.encode(c.sourceMac) : 0)
-                    | (tagged ? ExtendedCqe.UDVLAN.encode(c.vlanTag) : 0),
-                ExtendedCqe.IMMVALID.encode(c.immediateValid)
-                    | ExtendedCqe.UDVLANVALID.encode(tagged)
-                    | ExtendedCqe.UDSMACVALID.encode(datagram));
-    if (written) {
-      counters.completions++;
-      raise(cq, c.solicited || c.error);
-    } else {
-      cq.overflowed = true;
-      asyncEvent(cqId, AeCode.CQ_OPERATION_ERROR.code(), AeSource.CQ.code(), 0, cq.context);
-    }
-  }
-
-  void completeControl(
-      CompletionQueue ccq, long context, long returnValue, long header, boolean failed) {
-    boolean written =
-        ccq.write(
-            this, 0, context, ControlCqe.OPRETVAL.encode(returnValue), header, false, 0, 0, 0);
-    if (written) {
-      counters.completions++;
-      raise(ccq, failed);
-    }
-  }
-
-  private void raise(CompletionQueue cq, boolean solicited) {
-    cq.added(solicited);
-    raiseIfArmed(cq, solicited);
-  }
-
-  private void raiseIfArmed(CompletionQueue cq, boolean solicited) {
-    if (cq.takeEvent(solicited) && cq.hasEventQueue) {
-      EventRing.Completion queue = eventQueues[cq.eventQueue];
-      if (queue != null) {
-        writeEvent(queue, cq);
-      }
-    }
-  }
-
-  private void writeEvent(EventRing.Completion queue, CompletionQueue cq) {
-    if (cq.unacknowledged || queue.outstanding >= queue.ring.entries) {
-      queue.waiting += cq.eventWaits ? 0 : 1;
-      cq.eventWaits = true;
-      return;
-    }
-    queue.waiting -= cq.eventWaits ? 1 : 0;
-    cq.eventWaits = false;
-    if (faultAt(Occasion.COMPLETION_EVENT) instanceof Fault.OverflowEventQueue) {
-      return;
-    }
-    long at = queue.ring.next(this);
-    boolean written =
-        writeHostWord(at, Ceqe.CQCTX.encode(cq.context) | Ceqe.VALID.encode(queue.ring.polarity));
-    if (written) {
-      queue.ring.advance();
-      queue.outstanding++;
-      cq.unacknowledged = true;
-      counters.completionEvents++;
-      watch.completionEvent(queue.id, cq.id);
-      interrupts.cause(Registers.GLINT_CEQCTL.offset(queue.id));
-    }
-  }
-
-  private void acknowledge(int cqId) {
-    CompletionQueue cq = completionQueue(cqId);
-    if (cq == null || !cq.unacknowledged) {
-      return;
-    }
-    cq.unacknowledged = false;
-    EventRing.Completion queue = eventQueues[cq.eventQueue];
-    if (queue != null) {
-      release(queue);
-    }
-  }
-
-  /** An event has left its queue: there is room for one that waits, by turns. */
-  private void release(EventRing.Completion queue) {
-    queue.outstanding--;
-    for (int i = 0; queue.waiting > 0 && i < completionQueues.length; i++) {
-      int id = (queue.nextWaiting + i) % completionQueues.length;
-      CompletionQueue waiting = completionQueues[id];
-      if (waiting != null
-          && waiting.eventWaits
-          && !waiting.unacknowledged
-          && waiting.eventQueue == queue.id) {
-        queue.nextWaiting = id + 1;
-        writeEvent(queue, waiting);
-        return;
-      }
-    }
+    completions.complete(cqId, c);
   }
 
   @Override
   public void asyncEvent(
       int qpOrCqId, int aeCode, int aeSource, int wqeIndex, long completionContext) {
-    EventRing.Asynchronous queue = asyncQueue;
-    if (queue == null) {
-      return;
-    }
-    if (queue.outstanding >= queue.ring.entries
-        || faultAt(Occasion.ASYNC_EVENT) instanceof Fault.OverflowEventQueue) {
-      queue.lost = true;
-      watch.asyncEvent(qpOrCqId, aeCode, aeSource, wqeIndex, completionContext, false);
-      return;
-    }
-    long at = queue.ring.next(this);
-    long word =
-        Aeqe.QPCQID_LOW.encode(qpOrCqId & Aeqe.QPCQID_LOW.max())
-            | Aeqe.QPCQID_HI.encode((qpOrCqId >>> 18) & 1)
-            | Aeqe.WQDESCIDX.encode(wqeIndex)
-            | Aeqe.OVERFLOW.encode(queue.lost)
-            | Aeqe.AECODE.encode(aeCode)
-            | Aeqe.AESRC.encode(aeSource)
-            | Aeqe.VALID.encode(queue.ring.polarity);
-    if (writeHostWord(at, completionContext) && writeHostWord(at + 8, word)) {
-      queue.lost = false;
-      queue.ring.advance();
-      queue.outstanding++;
-      counters.asyncEvents++;
-      watch.asyncEvent(qpOrCqId, aeCode, aeSource, wqeIndex, completionContext, true);
-      interrupts.cause(Registers.PFINT_AEQCTL.offset());
-    }
+    completions.asyncEvent(qpOrCqId, aeCode, aeSource, wqeIndex, completionContext);
   }
-
-  // What the queue engine asks for.
 
   @Override
   public long now() {
@@ -688,7 +334,7 @@ public final class Device implements DeviceServices {
   public long readSendHeader(long iova, long polarity) {
     long header = iommu.readWord(iova);
     if (header >>> 63 == polarity
-        && faultAt(Occasion.SEND_WQE) instanceof Fault.CorruptDescriptor fault) {
+        && faults.at(Occasion.SEND_WQE) instanceof Fault.CorruptDescriptor fault) {
       header ^= fault.bits();
       iommu.writeWord(iova, header);
     }
@@ -698,6 +344,13 @@ public final class Device implements DeviceServices {
   @Override
   public boolean writeHostWord(long iova, long value) {
     return iommu.writeWord(iova, value);
+  }
+
+  /** Whether there is memory behind an IOVA; the IOMMU counts a fault if not. */
+  boolean reaches(long iova) {
+    long before = counters.dmaFaults;
+    readHostWord(iova);
+    return counters.dmaFaults == before;
   }
 
   @Override
@@ -760,7 +413,7 @@ public final class Device implements DeviceServices {
 
   @Override
   public void transmit(MemorySegment frame, int bytes) {
-    faultAt(Occasion.FRAME_SENT);
+    faults.at(Occasion.FRAME_SENT);
     counters.framesSent++;
     counters.bytesSent += bytes;
     watch.frameSent(frame, bytes);
@@ -806,6 +459,10 @@ public final class Device implements DeviceServices {
   @Override
   public TrafficCounts traffic(int instance) {
     return operations.statistics().of(instance);
+  }
+
+  CompletionUnit completions() {
+    return completions;
   }
 
   QueueEngine queueEngine() {

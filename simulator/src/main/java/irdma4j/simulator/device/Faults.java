@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  * The faults that wait for their moment in one device. Without any, an occasion costs one look at a
  * field. For the engine's thread.
  */
-final class Faults {
+final class Faults implements FaultPoint {
   private final List<Waiting> waiting = new ArrayList<>();
   private boolean any;
+  private @Nullable Fault struck;
 
   void add(Fault fault) {
     waiting.add(new Waiting(fault));
@@ -30,14 +31,35 @@ final class Faults {
     return waiting.size();
   }
 
-  /** The fault that strikes here and now, which then is done with, or null. */
-  @Nullable Fault at(Occasion occasion) {
+  /**
+   * The fault that strikes here and now, which then is done with, or null. One that concerns the
+   * whole device strikes before the device's next turn.
+   */
+  @Override
+  public @Nullable Fault at(Occasion occasion) {
     return any ? look(occasion, null) : null;
   }
 
-  /** The fault that strikes at this control operation, which then is done with, or null. */
+  /** As {@link #at}, for a control operation; null is one that is not known. */
   @Nullable Fault atOperation(@Nullable CqpOpcode operation) {
     return any ? look(Occasion.CONTROL_OPERATION, operation) : null;
+  }
+
+  /** This one strikes the whole device now. */
+  void strike(Fault fault) {
+    struck = fault;
+  }
+
+  /** Whether one has struck the whole device, which has not felt it yet. */
+  boolean hasStruck() {
+    return struck != null;
+  }
+
+  /** The one that has struck the whole device, which feels it now; null if there is none. */
+  @Nullable Fault takeStruck() {
+    Fault fault = struck;
+    struck = null;
+    return fault;
   }
 
   private @Nullable Fault look(Occasion occasion, @Nullable CqpOpcode operation) {
@@ -59,7 +81,16 @@ final class Faults {
     }
     waiting.remove(found);
     any = !waiting.isEmpty();
-    return found.fault;
+    Fault fault = found.fault;
+    switch (fault) {
+      case Fault.SilentFirmware f -> struck = f;
+      case Fault.HmcError f -> struck = f;
+      case Fault.PciError f -> struck = f;
+      case Fault.SurpriseRemoval f -> struck = f;
+      case Fault.DeviceReset f -> struck = f;
+      default -> {}
+    }
+    return fault;
   }
 
   private static final class Waiting {

@@ -203,8 +203,8 @@ final class BareCard implements AutoCloseable {
     head = (head + 1) % SLOTS;
     polarity ^= head == 0;
     write(Registers.PFPE_CQPDB.offset(), head);
-    ccqUp |= ccqCreated && device.controlCompletions() != null;
-    if (ccqUp && device.controlCompletions() != null) {
+    ccqUp |= ccqCreated && device.completions().controlCompletions() != null;
+    if (ccqUp && device.completions().controlCompletions() != null) {
       return completion(slot);
     }
     ccqUp = false;
