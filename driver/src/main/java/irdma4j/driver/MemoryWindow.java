@@ -132,9 +132,7 @@ public final class MemoryWindow implements AutoCloseable {
     device.destroy(
         this,
         new DeallocateStag(pdId, stagIndex, false),
-        () -> {
-          device.stagIds().giveBack(stagIndex);
-        });
+        () -> device.stagIds().giveBack(stagIndex));
   }
 
   /** The device has forgotten the window. */

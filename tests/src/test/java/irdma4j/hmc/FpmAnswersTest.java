@@ -28,6 +28,16 @@ class FpmAnswersTest {
     return new FpmLimits(limits, 0, segments, 512, 4, 4, 2, 512, 4, 4);
   }
 
+  /** A card that has room for so many queue pairs, but for what is special. */
+  private static FpmLimits roomy(long queuePairs, Map<HmcObject, FpmLimits.Limit> special) {
+    EnumMap<HmcObject, FpmLimits.Limit> limits = new EnumMap<>(HmcObject.class);
+    limits.put(HmcObject.QP, new FpmLimits.Limit(queuePairs, 512));
+    limits.put(HmcObject.CQ, new FpmLimits.Limit(2 * queuePairs, 64));
+    limits.put(HmcObject.HTE, new FpmLimits.Limit(1 << 20, 64));
+    limits.putAll(special);
+    return limits(8192, limits);
+  }
+
   private static HmcPlan fit(FpmLimits limits, long queuePairs) {
     return HmcSizing.fit(limits, new HmcRequest(queuePairs, HmcProfile.DEFAULT, false));
   }
@@ -102,13 +112,7 @@ class FpmAnswersTest {
    */
   @Test
   void whatIsOfferedIsNotGivenUp() {
-    FpmLimits card =
-        limits(
-            8192,
-            Map.of(
-                HmcObject.QP, new FpmLimits.Limit(16, 512),
-                HmcObject.HTE, new FpmLimits.Limit(1 << 20, 64),
-                HmcObject.CQ, new FpmLimits.Limit(32, 64)));
+    FpmLimits card = roomy(16, Map.of());
     HmcPlan all = fit(card, 16);
     assertEquals(16, all.count(HmcObject.QP));
     assertEquals(List.of(), all.notes());
@@ -119,14 +123,7 @@ class FpmAnswersTest {
   /** Fails if a round that halves the queue pairs is not counted. */
   @Test
   void everyHalvingIsARound() {
-    FpmLimits card =
-        limits(
-            8192,
-            Map.of(
-                HmcObject.QP, new FpmLimits.Limit(64, 512),
-                HmcObject.CQ, new FpmLimits.Limit(128, 64),
-                HmcObject.HTE, new FpmLimits.Limit(1 << 20, 64),
-                HmcObject.HDR, new FpmLimits.Limit(10, 64)));
+    FpmLimits card = roomy(64, Map.of(HmcObject.HDR, new FpmLimits.Limit(10, 64)));
     HmcPlan plan = fit(card, 64);
     assertEquals(8, plan.count(HmcObject.QP));
     assertEquals(4, plan.rounds());
@@ -140,11 +137,9 @@ class FpmAnswersTest {
   @Test
   void theNoteSaysWhatHandlesWereGivenUpFor() {
     FpmLimits card =
-        limits(
-            8192,
+        roomy(
+            16,
             Map.of(
-                HmcObject.QP, new FpmLimits.Limit(16, 512),
-                HmcObject.CQ, new FpmLimits.Limit(32, 64),
                 HmcObject.FSIMC, new FpmLimits.Limit(4096, 64),
                 HmcObject.HTE, new FpmLimits.Limit(4096, 64)));
     HmcPlan plan = fit(card, 16);

@@ -36,7 +36,12 @@ final class CompletionOperations {
       return ControlStatus.OBJECT_NOT_BACKED;
     }
     EventRing ring =
-        ring(c.cqSize(), c.avoidConflict(), c.virtualRing(), c.ringAddress(), c.firstPbleIndex());
+        ring(
+            c.cqSize(),
+            entryBytes(c.avoidConflict()),
+            c.virtualRing(),
+            c.ringAddress(),
+            c.firstPbleIndex());
     if (c.virtualRing() && !pblesBacked(ring)) {
       return ControlStatus.PBLE_NOT_BACKED;
     }
@@ -74,7 +79,12 @@ final class CompletionOperations {
       return ControlStatus.BAD_PARAMETER;
     }
     EventRing ring =
-        ring(c.cqSize(), cq.wideEntries, c.virtualRing(), c.ringAddress(), c.firstPbleIndex());
+        ring(
+            c.cqSize(),
+            entryBytes(cq.wideEntries),
+            c.virtualRing(),
+            c.ringAddress(),
+            c.firstPbleIndex());
     if (c.virtualRing() && !pblesBacked(ring)) {
       return ControlStatus.PBLE_NOT_BACKED;
     }
@@ -84,10 +94,13 @@ final class CompletionOperations {
     return ControlStatus.OK;
   }
 
+  private static int entryBytes(boolean wide) {
+    return wide ? 2 * Cqe.SIZE : Cqe.SIZE;
+  }
+
   private static EventRing ring(
-      int entries, boolean wide, boolean virtual, long address, int firstPble) {
-    return new EventRing(
-        entries, wide ? 2 * Cqe.SIZE : Cqe.SIZE, virtual ? firstPble : address, virtual);
+      int entries, int entryBytes, boolean virtual, long address, int firstPble) {
+    return new EventRing(entries, entryBytes, virtual ? firstPble : address, virtual);
   }
 
   private boolean pblesBacked(EventRing ring) {
@@ -99,9 +112,7 @@ final class CompletionOperations {
     if (c.ceqId() >= maxCeqs || c.size() < 1) {
       return ControlStatus.BAD_PARAMETER;
     }
-    EventRing ring =
-        new EventRing(
-            c.size(), 8, c.virtualRing() ? c.firstPbleIndex() : c.ringAddress(), c.virtualRing());
+    EventRing ring = ring(c.size(), 8, c.virtualRing(), c.ringAddress(), c.firstPbleIndex());
     return queues.add(new EventRing.Completion(c.ceqId(), ring));
   }
 
@@ -109,9 +120,7 @@ final class CompletionOperations {
     if (c.size() < 1) {
       return ControlStatus.BAD_PARAMETER;
     }
-    EventRing ring =
-        new EventRing(
-            c.size(), 16, c.virtualRing() ? c.firstPbleIndex() : c.ringAddress(), c.virtualRing());
+    EventRing ring = ring(c.size(), 16, c.virtualRing(), c.ringAddress(), c.firstPbleIndex());
     return queues.add(new EventRing.Asynchronous(ring));
   }
 }

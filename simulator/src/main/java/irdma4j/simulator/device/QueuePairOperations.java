@@ -154,8 +154,7 @@ final class QueuePairOperations {
     }
     if (c.flushSq() || c.flushRq()) {
       boolean codes = c.userCodes();
-      device
-          .queueEngine()
+      engine()
           .flush(
               c.qpId(),
               c.flushSq(),
