@@ -33,8 +33,8 @@ final class Chunk {
     return extent.pages() * 512L;
   }
 
-  /** Units that a number of PBLEs takes. */
+  /** Units that a number of PBLEs takes; any number from 1 on. */
   static int units(int count) {
-    return (count + UNIT - 1) / UNIT;
+    return (count - 1) / UNIT + 1;
   }
 }

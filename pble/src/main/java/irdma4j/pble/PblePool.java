@@ -28,6 +28,9 @@ public final class PblePool implements AutoCloseable {
   /** Pages of a chunk that covers a whole segment. */
   public static final int WHOLE_SEGMENT = 512;
 
+  /** PBLEs that the device can name: its index has 28 bits. */
+  private static final long NAMEABLE = 1L << 28;
+
   private static final int PER_PAGE = 512;
   private static final int PAGE = 4096;
   private static final int LEAF = PbleAllocation.LEAF;
@@ -67,7 +70,8 @@ public final class PblePool implements AutoCloseable {
   /**
    * A pool with its first chunk.
    *
-   * @param cache whose PBLE area it takes; it must outlive the pool
+   * @param cache whose PBLE area it takes, up to the 2<sup>28</sup> PBLEs that the device can name;
+   *     it must outlive the pool
    * @param chunkPages most pages of 512 PBLEs that the pool grows by at once, 1 to 512; a list that
    *     no chunk can hold in one run gets a root with leaves
    * @throws PbleException if the area has no whole page, or memory for the first chunk is refused
@@ -94,7 +98,7 @@ public final class PblePool implements AutoCloseable {
     base = area.base();
     // A chunk is made of whole pages, so the PBLEs before the first page boundary are not used.
     nextAddress = (base + PAGE - 1) / PAGE * PAGE;
-    unbacked = Math.max(0, area.count() - (nextAddress - base) / 8);
+    unbacked = Math.max(0, Math.min(area.count(), NAMEABLE) - (nextAddress - base) / 8);
     if (unbacked < PER_PAGE) {
       throw new PbleException(
           "the PBLE area of %d entries has no whole page".formatted(area.count()));

@@ -136,7 +136,7 @@ final class SimulatedFunction implements PciFunction {
     if (alignment < 1 || Long.bitCount(alignment) != 1) {
       throw new IllegalArgumentException("alignment " + alignment + " is not a power of two");
     }
-    long pages = (bytes + PAGE - 1) / PAGE;
+    long pages = (bytes - 1) / PAGE + 1;
     if (pages > Iommu.PAGES / 2 || alignment > (long) Iommu.PAGES / 2 * PAGE) {
       throw new PciException(address() + ": " + bytes + " bytes do not fit the IOVA space");
     }

@@ -66,6 +66,34 @@ class PbleGrowthTest {
   }
 
   @Test
+  void noSizeIsTooLargeToBeRefused() {
+    try (HostMemoryCache cache = cache(0, 6 * 512);
+        PblePool ours = new PblePool(cache, 1)) {
+      for (PbleLevels levels : PbleLevels.values()) {
+        for (int count : new int[] {Integer.MAX_VALUE, Integer.MAX_VALUE - 7, 1 << 30}) {
+          assertHopeless(ours, count, levels);
+        }
+      }
+      assertEquals(512, ours.usage().free());
+    }
+    try (HostMemoryCache cache = cache(0, 6 * 512);
+        PblePool linux = PblePool.linux(cache)) {
+      for (PbleLevels levels : PbleLevels.values()) {
+        assertThrows(PbleException.class, () -> linux.allocate(Integer.MAX_VALUE, levels));
+      }
+      assertEquals(6 * 512, linux.usage().free());
+    }
+  }
+
+  @Test
+  void usesNoEntryThatTheDeviceCannotName() {
+    try (HostMemoryCache cache = cache(4096 - 8, 1L << 30);
+        PblePool pool = new PblePool(cache, 1)) {
+      assertEquals((1L << 28) - 1, pool.usage().backed() + pool.usage().unbacked());
+    }
+  }
+
+  @Test
   void growsByASinglePageToTheLast() {
     try (HostMemoryCache cache = cache(0, 6 * 512);
         PblePool pool = new PblePool(cache, 1)) {

@@ -32,6 +32,21 @@ final class DmaMemoryTest {
     return Simulation.builder().functions(1).seed(seed).stepped().build();
   }
 
+  @Test
+  void noSizeIsTooLargeToBeRefused() {
+    try (Simulation simulation = simulation(1)) {
+      PciFunction function = simulation.function(0);
+      for (DmaPlacement placement : DmaPlacement.values()) {
+        for (long bytes : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - PAGE, 1L << 62}) {
+          PciException e =
+              assertThrows(PciException.class, () -> function.allocateDma(bytes, PAGE, placement));
+          assertTrue(e.getMessage().contains(bytes + " bytes do not fit"), e.getMessage());
+        }
+      }
+      assertEquals(0, function.dmaUsage().currentBytes());
+    }
+  }
+
   /**
    * No IOVA belongs to two allocations; a run is a run and is aligned; in a scattered allocation no
    * page follows its neighbour; the device reads at each IOVA what the process wrote there, and
