@@ -434,7 +434,8 @@ class BringUpVectorsTest {
     return all;
   }
 
-  private static byte[] featuresOf(Json out) {
+  /** The buffer that answers QUERY_RDMA_FEATURES with what a vector found in it. */
+  static byte[] featuresOf(Json out) {
     List<Json> words = out.list("feature_info");
     MemorySegment bytes = MemorySegment.ofArray(new byte[words.size() * Long.BYTES]);
     for (int i = 0; i < words.size(); i++) {

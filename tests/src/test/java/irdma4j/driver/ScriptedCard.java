@@ -6,6 +6,7 @@ import irdma4j.hmc.FpmLimits;
 import irdma4j.hwregs.ControlCqe;
 import irdma4j.hwregs.CqpHostContext;
 import irdma4j.hwregs.LittleEndian;
+import irdma4j.hwregs.PciIds;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.cqp.CommitFpm;
 import irdma4j.hwregs.cqp.CqpCommand;
@@ -60,6 +61,8 @@ final class ScriptedCard implements PciFunction {
    * @param minor error code
    */
   record Failure(int major, int minor) {}
+
+  private static final int E810 = 0x1592;
 
   private final FakePciFunction memory = new FakePciFunction();
   private final Map<Long, Integer> registers = new HashMap<>();
@@ -348,7 +351,28 @@ final class ScriptedCard implements PciFunction {
 
   @Override
   public ConfigSpace config() {
-    throw new UnsupportedOperationException("a scripted card has no configuration space");
+    return new ConfigSpace() {
+      @Override
+      public int read8(int offset) {
+        return 0;
+      }
+
+      @Override
+      public int read16(int offset) {
+        return offset == 0 ? PciIds.INTEL : offset == 2 ? E810 : 0;
+      }
+
+      @Override
+      public int read32(int offset) {
+        return E810 << 16 | PciIds.INTEL;
+      }
+
+      @Override
+      public void write16(int offset, int value) {}
+
+      @Override
+      public void write32(int offset, int value) {}
+    };
   }
 
   @Override

@@ -53,6 +53,9 @@ final class BackedFunctionTest {
   private static final HmcRequest EIGHT = new HmcRequest(8, HmcProfile.EQUAL, false);
   private static final int FIRST_ID = 8;
 
+  /** More than a function needs allocations or operations to come or go. */
+  private static final int MOST_TURNS = 10_000;
+
   private static Simulation simulation() {
     return simulation(event -> {});
   }
@@ -294,6 +297,7 @@ final class BackedFunctionTest {
     int failures = 0;
     // The many pages of a paged kind are alike.
     for (int n = 1; ; n += n < 40 ? 1 : 29) {
+      assertTrue(n < MOST_TURNS, "what failed once fails for good");
       fail.accept(n);
       BackedFunction function;
       try {
@@ -339,6 +343,7 @@ final class BackedFunctionTest {
       boolean refused = true;
       int n = 1;
       for (; refused; n++) {
+        assertTrue(n < MOST_TURNS, "what was refused once is refused for good");
         BackedFunction function = device.backFunction(2, EIGHT);
         refuse(simulation, n);
         try {
