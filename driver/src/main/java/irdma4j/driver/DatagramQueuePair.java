@@ -6,7 +6,7 @@ import irdma4j.driver.ring.SgeList;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue pair for unreliable datagrams over RoCEv2, ready to send and receive.
+ * A queue pair for unreliable datagrams over RoCEv2.
  *
  * <p>The first {@link #HEADER_BYTES} bytes of what is received are the IPv6 header, or 20 bytes
  * without meaning and the IPv4 header; the message follows. Threads and ownership are as for {@link
@@ -39,22 +39,29 @@ public final class DatagramQueuePair implements AutoCloseable {
 
   static DatagramQueuePair create(
       RdmaDevice device, ProtectionDomain pd, QueuePairConfig config, int mtu, int queueKey) {
-    return create(device, pd, config, mtu, queueKey, device.qpIds().take());
+    return createInitial(device, pd, config, mtu, queueKey, device.qpIds().take());
+  }
+
+  static DatagramQueuePair createReady(
+      RdmaDevice device, ProtectionDomain pd, QueuePairConfig config, int mtu, int queueKey) {
+    return makeReady(device, create(device, pd, config, mtu, queueKey));
   }
 
   static DatagramQueuePair createGeneralServices(
       RdmaDevice device, ProtectionDomain pd, QueuePairConfig config) {
     device.objects().takeGeneralServices();
-    return create(
+    return makeReady(
         device,
-        pd,
-        config,
-        RoceContextWriter.LARGEST_MTU,
-        GENERAL_SERVICES_KEY,
-        QueuePairCore.GENERAL_SERVICES);
+        createInitial(
+            device,
+            pd,
+            config,
+            RoceContextWriter.LARGEST_MTU,
+            GENERAL_SERVICES_KEY,
+            QueuePairCore.GENERAL_SERVICES));
   }
 
-  private static DatagramQueuePair create(
+  private static DatagramQueuePair createInitial(
       RdmaDevice device,
       ProtectionDomain pd,
       QueuePairConfig config,
@@ -74,10 +81,13 @@ public final class DatagramQueuePair implements AutoCloseable {
       giveBackNumber(device, qpn);
       throw e;
     }
-    DatagramQueuePair pair = device.adopt(new DatagramQueuePair(core, queueKey), core::release);
+    return device.adopt(new DatagramQueuePair(core, queueKey), core::release);
+  }
+
+  private static DatagramQueuePair makeReady(RdmaDevice device, DatagramQueuePair pair) {
     try {
-      core.enterReadyToReceive();
-      core.enterReadyToSend(false);
+      pair.toReadyToReceive();
+      pair.toReadyToSend();
     } catch (RuntimeException e) {
       try {
         pair.close();
@@ -116,6 +126,52 @@ public final class DatagramQueuePair implements AutoCloseable {
   /** The Q_Key that senders must give. */
   public int queueKey() {
     return queueKey;
+  }
+
+  /**
+   * Takes datagrams from now on.
+   *
+   * @throws IllegalStateException if the state is not INIT
+   * @throws RdmaException if the device refuses; the state is then ERROR
+   */
+  public void toReadyToReceive() {
+    core.require(QueuePairState.INIT, "receiving");
+    core.enterReadyToReceive();
+  }
+
+  /**
+   * Sends what is posted from now on.
+   *
+   * @throws IllegalStateException if the state is not READY_TO_RECEIVE
+   * @throws RdmaException if the device refuses; the state is then ERROR
+   */
+  public void toReadyToSend() {
+    core.require(QueuePairState.READY_TO_RECEIVE, "sending");
+    core.enterReadyToSend(false);
+  }
+
+  /** Begins no other datagram, as {@link QueuePair#drain()}; it still receives. */
+  public void drain() {
+    core.drain();
+  }
+
+  /** As {@link #drain()}, by the operation that does not touch the queue pair's context. */
+  public void suspend() {
+    core.suspend();
+  }
+
+  /**
+   * Goes on after {@link #drain()} or {@link #suspend()}.
+   *
+   * @throws IllegalStateException if the state is not SEND_QUEUE_DRAINED
+   */
+  public void resume() {
+    core.resume();
+  }
+
+  /** Whether a drain or suspension has ended: nothing of the send queue is in flight. */
+  public boolean isDrained() {
+    return core.isQuiet();
   }
 
   /**

@@ -90,6 +90,17 @@ public final class ProtectionDomain implements AutoCloseable {
   public DatagramQueuePair createDatagramQueuePair(QueuePairConfig config, int mtu, int queueKey) {
     requireOpen();
     RcPath.requireMtu(mtu);
+    return DatagramQueuePair.createReady(device, this, config, mtu, queueKey);
+  }
+
+  /**
+   * Creates a queue pair for datagrams in state INIT, so that receives can be posted before
+   * anything arrives; otherwise as {@link #createDatagramQueuePair}.
+   */
+  public DatagramQueuePair createInitialDatagramQueuePair(
+      QueuePairConfig config, int mtu, int queueKey) {
+    requireOpen();
+    RcPath.requireMtu(mtu);
     return DatagramQueuePair.create(device, this, config, mtu, queueKey);
   }
 

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What each verb gives in each state of a queue pair, with and without a mistake in it. */
+/**
+ * What each verb gives in each state of a connected queue pair, with and without a mistake in it;
+ * {@link DatagramStateTableTest} has it for datagrams.
+ */
 class VerbStateTableTest {
   private static final int SIZE = 4096;
   private static final int WRONG_KEY = 0x00ab_cd00;
@@ -289,8 +292,8 @@ class VerbStateTableTest {
 
   /**
    * Work waits until its queue may send and is done then; a mistake puts the queue pair into the
-   * error state with its reason. What is posted in that state waits too, where the specification
-   * (10.3.1) has it flushed; the page says so. Fails if any cell is otherwise, or empty.
+   * error state with its reason, where what is posted is flushed. Fails if any cell is otherwise,
+   * or empty.
    */
   @Test
   void eachVerbInEachState() throws Exception {

@@ -246,6 +246,9 @@ final class Requester {
     if (opcode == SqOpcode.NOP) {
       return 0;
     }
+    if (qp.type == QpState.TYPE_UD) {
+      return AeCode.WQE_UNEXPECTED_OPCODE.code();
+    }
     if (opcode == SqOpcode.LOCAL_INVALIDATE) {
       int stag = (int) SqWqe.LOCSTAG.decode(work.word1);
       return services.invalidateStag(stag, qp.pdId, qp.id, false);
