@@ -164,6 +164,37 @@ public final class HmcWalk {
     return host.faults() == faultsBefore ? entry : fault();
   }
 
+  /**
+   * Reads PBLEs that follow each other, as far as the page of the first goes.
+   *
+   * @param most how many are wanted, at least 1
+   * @param target takes them from 0 on
+   * @return how many there were; 0 if there is none at the index
+   */
+  int pbles(long index, int most, long[] target) {
+    if (index < 0 || index >= pbleCount) {
+      fault();
+      return 0;
+    }
+    long address = pbleBase + (index << 3);
+    long iova = translate(address);
+    if (iova == FAULT) {
+      return 0;
+    }
+    long faultsBefore = host.faults();
+    target[0] = host.readPble(iova);
+    if (host.faults() != faultsBefore) {
+      fault();
+      return 0;
+    }
+    int inPage = (int) (Iommu.PAGE - (address & Iommu.PAGE - 1)) >>> 3;
+    int count = (int) Math.min(Math.min(most, inPage), pbleCount - index);
+    for (int i = 1; i < count; i++) {
+      target[i] = host.readPble(iova + ((long) i << 3));
+    }
+    return count;
+  }
+
   /** The IOVA behind an FPM address, or {@link #FAULT}. */
   public long translate(long address) {
     long iova = walk(address);

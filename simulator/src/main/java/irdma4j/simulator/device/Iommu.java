@@ -3,13 +3,12 @@ package irdma4j.simulator.device;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.simulator.watch.Watch;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The IOMMU between a function and host memory: it lets the device reach exactly the pages that are
  * mapped, and refuses, counts and remembers every other access.
  *
- * <p>A lookup is two array reads, whatever is mapped. Pages are 4 KiB.
+ * <p>A lookup is three array reads, whatever is mapped. Pages are 4 KiB.
  *
  * <p>Threads: accesses belong to the engine. {@link #map} may run on another thread, since the
  * device learns of an address only through memory or a register written after it; {@link #unmap}
@@ -25,16 +24,16 @@ public final class Iommu implements HostWords {
   /** Bytes of a page. */
   public static final int PAGE = 4096;
 
-  private static final int LEAF_BITS = 12;
-  private static final int LEAF = 1 << LEAF_BITS;
-
-  private final @Nullable Leaf[] leaves = new @Nullable Leaf[PAGES >>> LEAF_BITS];
+  private final IommuTable table = new IommuTable(PAGES);
   private final DeviceCounters counters;
   private final long base;
   private Watch watch = Watch.NONE;
   private volatile boolean busMaster;
   private long faultAddress;
   private boolean faultWasWrite;
+
+  /** Of no meaning; keeps the loads of {@link #prefetch}. */
+  private long unusedEntries;
 
   /** An IOMMU with nothing mapped, whose space begins at {@link #BASE}. */
   public Iommu(DeviceCounters counters) {
@@ -81,8 +80,7 @@ public final class Iommu implements HostWords {
 
   /** Whether a page is mapped. */
   public boolean isMapped(int page) {
-    Leaf leaf = leaves[page >>> LEAF_BITS];
-    return leaf != null && leaf.memory[page & (LEAF - 1)] != null;
+    return table.entry(page) != IommuTable.NONE;
   }
 
   /**
@@ -90,34 +88,15 @@ public final class Iommu implements HostWords {
    *
    * @param page number of the page
    * @param memory host memory; it must outlive the mapping
-   * @param offset of the page in it
+   * @param offset of the page in it, a multiple of {@link #PAGE}
    */
   public void map(int page, MemorySegment memory, long offset) {
-    Leaf leaf = leaves[page >>> LEAF_BITS];
-    if (leaf == null) {
-      leaf = new Leaf();
-      leaves[page >>> LEAF_BITS] = leaf;
-    }
-    int index = page & (LEAF - 1);
-    if (leaf.memory[index] != null) {
-      throw new IllegalStateException("page " + page + " is mapped");
-    }
-    leaf.offsets[index] = offset;
-    leaf.memory[index] = memory;
-    leaf.live++;
+    table.map(page, memory, offset);
   }
 
   /** Takes a page away from the device. */
   public void unmap(int page) {
-    Leaf leaf = leaves[page >>> LEAF_BITS];
-    int index = page & (LEAF - 1);
-    if (leaf == null || leaf.memory[index] == null) {
-      throw new IllegalStateException("page " + page + " is not mapped");
-    }
-    leaf.memory[index] = null;
-    if (--leaf.live == 0) {
-      leaves[page >>> LEAF_BITS] = null;
-    }
+    table.unmap(page);
   }
 
   /** The IOVA of the last access refused; 0 if none was. */
@@ -148,13 +127,11 @@ public final class Iommu implements HostWords {
     while (left > 0) {
       int inPage = (int) (at & (PAGE - 1));
       long n = Math.min(left, PAGE - inPage);
-      Leaf leaf = leafOf(at);
-      int index = (int) (at >>> 12) & (LEAF - 1);
-      MemorySegment memory = leaf == null ? null : leaf.memory[index];
-      if (leaf == null || memory == null) {
+      long entry = entryOf(at);
+      if (entry == IommuTable.NONE) {
         return fault(at, false);
       }
-      MemorySegment.copy(memory, leaf.offsets[index] + inPage, target, to, n);
+      MemorySegment.copy(table.memory(entry), IommuTable.offset(entry) + inPage, target, to, n);
       at += n;
       to += n;
       left -= n;
@@ -175,13 +152,11 @@ public final class Iommu implements HostWords {
     while (left > 0) {
       int inPage = (int) (at & (PAGE - 1));
       long n = Math.min(left, PAGE - inPage);
-      Leaf leaf = leafOf(at);
-      int index = (int) (at >>> 12) & (LEAF - 1);
-      MemorySegment memory = leaf == null ? null : leaf.memory[index];
-      if (leaf == null || memory == null) {
+      long entry = entryOf(at);
+      if (entry == IommuTable.NONE) {
         return fault(at, true);
       }
-      MemorySegment.copy(source, from, memory, leaf.offsets[index] + inPage, n);
+      MemorySegment.copy(source, from, table.memory(entry), IommuTable.offset(entry) + inPage, n);
       at += n;
       from += n;
       left -= n;
@@ -192,32 +167,39 @@ public final class Iommu implements HostWords {
   @Override
   public long readWord(long iova) {
     watch.hostRead(iova, Long.BYTES);
-    Leaf leaf = leafOf(iova);
-    int index = (int) (iova >>> 12) & (LEAF - 1);
-    MemorySegment memory = leaf == null ? null : leaf.memory[index];
-    if (leaf == null || memory == null || (iova & 7) != 0) {
+    long entry = entryOf(iova);
+    if (entry == IommuTable.NONE || (iova & 7) != 0) {
       fault(iova, false);
       return 0;
     }
-    return LittleEndian.getLongAcquire(memory, leaf.offsets[index] + (iova & (PAGE - 1)));
+    return LittleEndian.getLongAcquire(
+        table.memory(entry), IommuTable.offset(entry) + (iova & (PAGE - 1)));
   }
 
   /** Writes an aligned 64-bit word with release order; false after a fault. */
   public boolean writeWord(long iova, long value) {
     watch.hostWrite(iova, Long.BYTES);
-    Leaf leaf = leafOf(iova);
-    int index = (int) (iova >>> 12) & (LEAF - 1);
-    MemorySegment memory = leaf == null ? null : leaf.memory[index];
-    if (leaf == null || memory == null || (iova & 7) != 0) {
+    long entry = entryOf(iova);
+    if (entry == IommuTable.NONE || (iova & 7) != 0) {
       return fault(iova, true);
     }
-    LittleEndian.setLongRelease(memory, leaf.offsets[index] + (iova & (PAGE - 1)), value);
+    LittleEndian.setLongRelease(
+        table.memory(entry), IommuTable.offset(entry) + (iova & (PAGE - 1)), value);
     return true;
   }
 
-  private @Nullable Leaf leafOf(long iova) {
+  /**
+   * Brings the entry of an address that will be used soon into the processor's cache, together with
+   * others: one after the other, each at its use, they would be waited for one by one. Nothing that
+   * the device could see changes.
+   */
+  void prefetch(long iova) {
+    unusedEntries += entryOf(iova);
+  }
+
+  private long entryOf(long iova) {
     long page = (iova - base) >>> 12;
-    return busMaster && page < PAGES ? leaves[(int) page >>> LEAF_BITS] : null;
+    return busMaster && page < PAGES ? table.entry((int) page) : IommuTable.NONE;
   }
 
   private boolean fault(long iova, boolean write) {
@@ -226,11 +208,5 @@ public final class Iommu implements HostWords {
     faultWasWrite = write;
     watch.hostRefused(iova, write);
     return false;
-  }
-
-  private static final class Leaf {
-    final @Nullable MemorySegment[] memory = new @Nullable MemorySegment[LEAF];
-    final long[] offsets = new long[LEAF];
-    int live;
   }
 }

@@ -20,6 +20,9 @@ final class Stag {
   static final int INVALID = 1;
   static final int VALID = 2;
 
+  /** Pages whose translation is kept, at most. */
+  static final int RUN = 16;
+
   static final int REGION = 0;
   static final int WINDOW_TYPE_1 = 1;
   static final int WINDOW_TYPE_2 = 2;
@@ -42,13 +45,20 @@ final class Stag {
   int windows;
   long capacity;
 
-  // The page that was translated last; a page number of -1 is none.
-  long cachedPage = -1;
-  long cachedIova;
+  // The IOVAs of the pages that were translated last, which follow each other in the region.
+  final long[] run = new long[RUN];
+  long runFirst;
+  int runLength;
 
   /** Where an address lies, counted from the start of the region's first page. */
   long position(long at) {
     return addressBased ? (address & ((1L << pageBits) - 1)) + (at - address) : address + at;
+  }
+
+  /** The number of the region's last page, counted from its first. */
+  long lastPage() {
+    long first = addressBased ? address & ((1L << pageBits) - 1) : address;
+    return (first + length - 1) >>> pageBits;
   }
 
   void store(Device device, long object) {
@@ -92,6 +102,6 @@ final class Stag {
     qpId = (int) (word4 >>> 32) & 0xffffff;
     windows = (int) device.readHostWord(object + 40);
     capacity = device.readHostWord(object + 48);
-    cachedPage = -1;
+    runLength = 0;
   }
 }

@@ -59,7 +59,7 @@ final class StagTable {
     return pblesRead;
   }
 
-  /** Page translations that the last page of the region answered. */
+  /** Page translations that the last pages of the region answered. */
   long translationHits() {
     return translationHits;
   }
@@ -101,7 +101,7 @@ final class StagTable {
 
   /** Writes an entry through to its object. */
   boolean store(int index, Stag entry) {
-    entry.cachedPage = -1;
+    entry.runLength = 0;
     long object = hmc.object(HmcObject.MR, index);
     if (object == HmcWalk.FAULT) {
       return false;
@@ -417,26 +417,40 @@ final class StagTable {
     }
     long page = position >>> entry.pageBits;
     long inPage = position & ((1L << entry.pageBits) - 1);
-    if (page == entry.cachedPage) {
+    long ahead = page - entry.runFirst;
+    if (ahead >= 0 && ahead < entry.runLength) {
       translationHits++;
-      return entry.cachedIova + inPage;
+      return entry.run[(int) ahead] + inPage;
     }
+    return readRun(entry, page) ? entry.run[0] + inPage : HmcWalk.FAULT;
+  }
+
+  /**
+   * Translates a page, and with it those behind it if the last one translated was that before it:
+   * then the message goes on.
+   */
+  private boolean readRun(Stag entry, long page) {
+    boolean goesOn = entry.runLength != 0 && page == entry.runFirst + entry.runLength;
+    int most = goesOn ? Math.clamp(entry.lastPage() - page + 1, 1, Stag.RUN) : 1;
+    entry.runLength = 0;
     long index = entry.firstPble + page;
     if (entry.level > 1) {
       long root = hmc.pble(entry.firstPble + (page >>> 9));
       pblesRead++;
       if (root == HmcWalk.FAULT) {
-        return HmcWalk.FAULT;
+        return false;
       }
       index = PbleEntry.LEAF_INDEX.decode(root) + (page & 511);
+      most = Math.min(most, 512 - (int) (page & 511));
     }
-    long pble = hmc.pble(index);
-    pblesRead++;
-    if (pble == HmcWalk.FAULT) {
-      return HmcWalk.FAULT;
+    int count = hmc.pbles(index, most, entry.run);
+    pblesRead += Math.max(1, count);
+    for (int i = 0; i < count; i++) {
+      entry.run[i] &= PbleEntry.ADDRESS.mask();
+      iommu.prefetch(entry.run[i]);
     }
-    entry.cachedIova = pble & PbleEntry.ADDRESS.mask();
-    entry.cachedPage = page;
-    return entry.cachedIova + inPage;
+    entry.runFirst = page;
+    entry.runLength = count;
+    return count != 0;
   }
 }

@@ -117,6 +117,47 @@ final class HmcWalkTest {
     }
   }
 
+  /**
+   * PBLEs that are read together are those that are read one by one, at least the first and never
+   * more than asked for or committed. Fails if a run goes on behind its page, whose neighbour in
+   * the FPM space lies elsewhere in the host's memory, or behind the last PBLE.
+   */
+  @Property(tries = 200)
+  void readsPblesTogetherAsOneByOne(@ForAll long seed) {
+    Random random = new Random(seed);
+    try (Arena arena = Arena.ofConfined()) {
+      HostPages host = new HostPages(arena);
+      HmcWalk walk = new HmcWalk(host.iommu, CardProfile.small(), Watch.NONE);
+      MemorySegment table = host.map(TABLE, 4096);
+      int pages = 3;
+      MemorySegment block = host.map(BLOCK, 2L * pages * 4096);
+      for (long i = 0; i < block.byteSize(); i += 8) {
+        HostPages.word(block, i, random.nextLong() & Long.MAX_VALUE);
+      }
+      for (int i = 0; i < pages; i++) {
+        HostPages.word(table, i * 8L, BLOCK + 4096L * (2 * i + random.nextInt(2)) | 1);
+      }
+      walk.writeSegment(0, paged(TABLE, pages));
+      long base = 512L * random.nextInt(8);
+      long committed = (4096L * pages - base) / 8 - random.nextInt(500);
+      walk.place(HmcObject.PBLE, base, committed);
+      long[] target = new long[16];
+      for (int i = 0; i < 200; i++) {
+        long index = random.nextLong(committed);
+        int most = 1 + random.nextInt(target.length);
+        int count = walk.pbles(index, most, target);
+        assertTrue(count >= 1 && count <= Math.min(most, committed - index), count + " PBLEs");
+        for (int k = 0; k < count; k++) {
+          assertEquals(walk.pble(index + k), target[k]);
+        }
+      }
+      assertEquals(0, walk.faults());
+      assertEquals(0, walk.pbles(committed, 1, target));
+      assertEquals(0, walk.pbles(-1, 1, target));
+      assertEquals(2, walk.faults());
+    }
+  }
+
   /** An object is found by its number below the committed count only. */
   @Test
   void knowsCommittedObjectsOnly() {

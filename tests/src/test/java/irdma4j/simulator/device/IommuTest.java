@@ -2,6 +2,7 @@ package irdma4j.simulator.device;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
@@ -21,8 +22,9 @@ final class IommuTest {
   /**
    * A model (page number to host page) and the IOMMU agree on every access: it succeeds exactly if
    * all its pages are mapped, moves exactly its bytes, and otherwise counts one fault. Fails if a
-   * lookup ignores an unmapping, a copy forgets a page border, or a refused write goes on behind
-   * the hole.
+   * lookup ignores an unmapping, a copy forgets a page border, a refused write goes on behind the
+   * hole, or one of several allocations is taken for another, be it that its number was given again
+   * too early.
    */
   @Property(tries = 300)
   void reachesMappedPagesOnly(@ForAll long seed, @ForAll @IntRange(min = 1, max = 60) int steps) {
@@ -33,6 +35,16 @@ final class IommuTest {
     int pages = 12;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment host = arena.allocate((long) pages * PAGE, PAGE);
+      int perAllocation = 1 + random.nextInt(3);
+      MemorySegment[] allocations = new MemorySegment[pages];
+      for (int i = 0; i < pages; i++) {
+        int first = i - i % perAllocation;
+        allocations[i] =
+            i != first
+                ? allocations[first]
+                : host.asSlice(
+                    (long) first * PAGE, (long) Math.min(perAllocation, pages - i) * PAGE);
+      }
       MemorySegment buffer = arena.allocate(4L * PAGE);
       byte[] model = new byte[pages * PAGE];
       Map<Integer, Integer> mapped = new HashMap<>();
@@ -44,7 +56,8 @@ final class IommuTest {
             int hostPage = random.nextInt(pages);
             if (!mapped.containsKey(page) && !mapped.containsValue(hostPage)) {
               mapped.put(page, hostPage);
-              iommu.map(base + page, host, (long) hostPage * PAGE);
+              iommu.map(
+                  base + page, allocations[hostPage], (long) (hostPage % perAllocation) * PAGE);
             }
           }
           case 1 -> {
@@ -96,6 +109,48 @@ final class IommuTest {
       } else if (done) {
         assertEquals(model[host], buffer.get(ValueLayout.JAVA_BYTE, i));
       }
+    }
+  }
+
+  /** More allocations than a table begins with, taken away and mapped again. */
+  @Property(tries = 20)
+  void tellsManyAllocationsApart(@ForAll long seed) {
+    Random random = new Random(seed);
+    Iommu iommu = new Iommu(new DeviceCounters());
+    iommu.setBusMaster(true);
+    int pages = 100;
+    try (Arena arena = Arena.ofConfined()) {
+      long[] value = new long[pages];
+      for (int step = 0; step < 2000; step++) {
+        int page = random.nextInt(pages);
+        if (value[page] == 0) {
+          MemorySegment memory = arena.allocate(PAGE, PAGE);
+          value[page] = 1 + step;
+          HostPages.word(memory, 8, value[page]);
+          iommu.map(page, memory, 0);
+        } else if (random.nextInt(4) == 0) {
+          iommu.unmap(page);
+          value[page] = 0;
+        } else {
+          assertEquals(value[page], iommu.readWord(iommu.address(page) + 8));
+        }
+      }
+    }
+  }
+
+  /** What is mapped is a page: one that begins elsewhere is refused, and nothing is mapped. */
+  @Test
+  void refusesWhatIsNoPage() {
+    Iommu iommu = new Iommu(new DeviceCounters());
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment memory = arena.allocate(3 * PAGE, PAGE);
+      assertThrows(IllegalArgumentException.class, () -> iommu.map(0, memory, 8));
+      assertThrows(IllegalArgumentException.class, () -> iommu.map(0, memory, -PAGE));
+      assertFalse(iommu.isMapped(0));
+      iommu.map(0, memory, PAGE);
+      assertThrows(IllegalStateException.class, () -> iommu.map(0, memory, 0));
+      iommu.unmap(0);
+      assertThrows(IllegalStateException.class, () -> iommu.unmap(0));
     }
   }
 

@@ -44,7 +44,7 @@ final class StagTableTest {
       int level = new int[] {0, 1, 3}[random.nextInt(3)];
       boolean addressBased = random.nextBoolean();
       offset = random.nextInt(PAGE);
-      int pages = level == 3 ? 513 + random.nextInt(700) : 1 + random.nextInt(9);
+      int pages = level == 3 ? 513 + random.nextInt(700) : 1 + random.nextInt(60);
       length = Math.max(1, pages * PAGE - offset - random.nextInt(PAGE));
       pages = (offset + length + PAGE - 1) / PAGE;
       long base = addressBased ? (random.nextLong() & -PAGE) | offset : offset;
@@ -105,8 +105,8 @@ final class StagTableTest {
   /**
    * Any access is allowed exactly if it lies in the region; an allowed write lands on the bytes
    * that the page list names and on no other, a read gives them back. Fails if bounds are off by
-   * one, a level is walked wrongly, a page's end is crossed, or the offset in the first page is
-   * forgotten.
+   * one, a level is walked wrongly, a page's end is crossed, the offset in the first page is
+   * forgotten, or pages that are translated together go on behind a leaf of the page list.
    */
   @Property(tries = 150)
   void accessesLandInTheRegionAndNowhereElse(@ForAll long seed) {
@@ -118,10 +118,10 @@ final class StagTableTest {
         host.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7 + 1));
       }
       byte[] model = host.toArray(ValueLayout.JAVA_BYTE);
-      MemorySegment buffer = card.arena.allocate(64 * 1024);
+      MemorySegment buffer = card.arena.allocate(200_000);
       for (int i = 0; i < 40; i++) {
         long at = random.nextInt(region.length + 200) - 100L;
-        int bytes = 1 + random.nextInt(random.nextBoolean() ? 64 : 40_000);
+        int bytes = 1 + random.nextInt(random.nextBoolean() ? 64 : 200_000);
         boolean inside = at >= 0 && at + bytes <= region.length;
         int answer =
             card.device.checkAccess(region.stag, region.address + at, bytes, LOCAL_WRITE, PD, 1);
@@ -247,6 +247,48 @@ final class StagTableTest {
       assertTrue(card.device.readRegion(3 << 8 | 1, 0x10000, buffer, 0, PAGE));
       assertFalse(card.device.readRegion(3 << 8 | 1, 0x10000, buffer, 0, PAGE + 1));
       assertEquals(1, card.host.counters.dmaFaults);
+    }
+  }
+
+  /** A number that is given again stands for its new pages, however many of the old were known. */
+  @Test
+  void aStagUsedAgainForgetsItsPages() {
+    int pages = 40;
+    try (BareCard card = new BareCard().up()) {
+      MemorySegment host = card.host.map(DATA, 2L * pages * PAGE);
+      MemorySegment buffer = card.arena.allocate((long) pages * PAGE);
+      for (int i = 0; i < 2 * pages; i++) {
+        HostPages.word(host, (long) i * PAGE, i);
+        card.pble(i, DATA + (long) i * PAGE);
+      }
+      for (int use = 0; use < 2; use++) {
+        card.require(
+            card.execute(
+                new RegisterMr(
+                    0,
+                    (long) pages * PAGE,
+                    PD,
+                    1,
+                    3,
+                    0,
+                    0,
+                    use * pages,
+                    true,
+                    1,
+                    0,
+                    ALL_RIGHTS,
+                    true,
+                    false,
+                    false,
+                    false)));
+        for (int i = 0; i < pages; i++) {
+          assertTrue(card.device.readRegion(3 << 8 | 1, (long) i * PAGE, buffer, 0, PAGE));
+          assertEquals(use * pages + i, buffer.get(ValueLayout.JAVA_LONG, 0));
+        }
+        // Page 0 is what the next use begins with.
+        assertTrue(card.device.readRegion(3 << 8 | 1, 0, buffer, 0, PAGE));
+        card.require(card.execute(new DeallocateStag(PD, 3, true)));
+      }
     }
   }
 
