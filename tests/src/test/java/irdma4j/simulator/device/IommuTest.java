@@ -125,7 +125,7 @@ final class IommuTest {
         int page = random.nextInt(pages);
         if (value[page] == 0) {
           MemorySegment memory = arena.allocate(PAGE, PAGE);
-          value[page] = 1 + step;
+          value[page] = 1L + step;
           HostPages.word(memory, 8, value[page]);
           iommu.map(page, memory, 0);
         } else if (random.nextInt(4) == 0) {
