@@ -37,8 +37,7 @@ import org.junit.jupiter.api.Test;
  * What each verb gives in each state of a datagram queue pair, with and without a mistake in it.
  * The table is written to {@code target/datagram-states.md}.
  *
- * <p>Which verbs datagrams have: InfiniBand Architecture Specification, volume 1, 10.7.2.2, as
- * rdma-core's manual page of ibv_post_send has it, and Linux's soft-RoCE
+ * <p>Which verbs datagrams have: rdma-core's manual page of ibv_post_send, and Linux's soft-RoCE
  * (drivers/infiniband/sw/rxe/rxe_opcode.c).
  */
 class DatagramStateTableTest {

@@ -40,10 +40,12 @@ final class Congestion {
     qp.notifiedUntil = services.now() + INTERVAL_NANOS;
     RoceFrame out = core.output.frame;
     out.congestion = BECN;
+    out.migrated = false;
     core.output.headers();
     core.output.memory.asSlice(out.payloadOffset, RESERVED_BYTES).fill((byte) 0);
     core.output.send(qp);
     out.congestion = 0;
+    out.migrated = true;
     qp.traffic.notificationSent();
   }
 

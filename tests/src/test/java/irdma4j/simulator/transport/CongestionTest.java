@@ -6,17 +6,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import irdma4j.driver.ring.SendQueue;
 import irdma4j.driver.ring.SgeList;
 import irdma4j.hwregs.Statistic;
+import irdma4j.simulator.FrameTap;
+import irdma4j.simulator.PcapngWriter;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.Icrc;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.simulator.wire.RoceFrame;
+import irdma4j.simulator.wire.Tshark;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
 import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Marks of congestion and the notifications that answer them. */
 class CongestionTest {
@@ -25,6 +33,7 @@ class CongestionTest {
   private static final int SIZE = 60_000;
 
   private final List<Long> notified = new ArrayList<>();
+  private FrameTap beside = (time, from, memory, bytes, dropped) -> {};
 
   private Endpoint[] write(boolean ipv4, int vlan, int trafficClass, boolean control, double mark) {
     notified.clear();
@@ -36,6 +45,7 @@ class CongestionTest {
             LinkFaults.NONE.withMark(mark),
             1,
             (time, from, memory, bytes, dropped) -> {
+              beside.frame(time, from, memory, bytes, dropped);
               assertTrue(frame.parse(memory, bytes));
               assertTrue(frame.icrcMatches(memory, new Icrc()));
               if (frame.opcode == BthOpcode.CONGESTION_NOTIFICATION) {
@@ -118,5 +128,49 @@ class CongestionTest {
     Endpoint[] ends = write(ipv4, -1, knowsEcn ? 2 : 0, !knowsEcn, 100);
     assertEquals(List.of(), notified);
     assertEquals(knowsEcn, count(ends[1], Statistic.RX_ECN_MARKED_PACKETS) > 0);
+  }
+
+  /**
+   * tshark finds in each notification what A17.9.3 has there: no event asked for, not migrated, the
+   * partition, the bit of backward notification, the sender's queue pair, PSN 0, 16 bytes of
+   * nothing, the ICRC. Source of the example: Mellanox, RoCEv2 CNP Packet Format Example, where
+   * these bytes are 81 00 ff ff 40 00 00 d2, 20 times 00, and the ICRC. Fails if a bit differs.
+   */
+  @ParameterizedTest
+  @CsvSource({"true, -1", "true, 8195", "false, -1", "false, 8195"})
+  void tsharkSeesNotifications(boolean ipv4, int vlan, @TempDir Path folder)
+      throws IOException, InterruptedException {
+    Tshark.require();
+    Path file = folder.resolve("congestion.pcapng");
+    try (PcapngWriter writer = PcapngWriter.create(file, 2)) {
+      beside = writer;
+      write(ipv4, vlan, 0x42, true, 40);
+    }
+    int notifications = 0;
+    for (List<String> frame :
+        Tshark.fields(
+            file,
+            "infiniband.bth.opcode",
+            "udp.payload",
+            "infiniband.bth.destqp",
+            "infiniband.bth.m",
+            "ip.checksum.status",
+            "_ws.malformed")) {
+      assertEquals(ipv4 ? "1" : "", frame.get(4));
+      assertEquals("", frame.get(5));
+      String bytes = frame.get(1);
+      if (frame.get(0).equals("129")) {
+        notifications++;
+        assertEquals(64, bytes.length());
+        assertEquals("8100ffff40000005" + "0".repeat(40), bytes.substring(0, 56));
+        assertEquals("0x000005", frame.get(2));
+        assertEquals("0", frame.get(3));
+      } else {
+        assertEquals("00", bytes.substring(8, 10), "congestion bits of another packet");
+        assertEquals("1", frame.get(3));
+      }
+    }
+    assertEquals(notified.size(), notifications);
+    assertTrue(notifications > 0);
   }
 }

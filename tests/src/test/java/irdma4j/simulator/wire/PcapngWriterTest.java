@@ -3,6 +3,7 @@ package irdma4j.simulator.wire;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.simulator.PcapngWriter;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PcapngWriterTest {
   private static final int[] OPCODES = {
     0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
-    0x10, 0x11, 0x16, 0x17, 0x64, 0x65
+    0x10, 0x11, 0x16, 0x17, 0x64, 0x65, 0x81
   };
 
   private static RoceFrame frame(int opcode, boolean ipv4, int vlan, int payload) {
@@ -37,12 +38,14 @@ class PcapngWriterTest {
     frame.dmaLength = payload;
     frame.syndrome = 0x1f;
     frame.payloadLength = payload;
+    frame.congestion = opcode == BthOpcode.CONGESTION_NOTIFICATION ? 0x40 : 0;
     return frame;
   }
 
   /**
-   * tshark reads every frame that the codec can write: right interface, time, opcode and PSN,
-   * nothing malformed. Fails if a block's length, an option or a header is written wrongly.
+   * tshark reads every frame that the codec can write: right interface, time, opcode, PSN and queue
+   * pair, marks of a congested switch, checksums right, nothing malformed. Fails if a block's
+   * length, an option or a header is written wrongly.
    */
   @Test
   void tsharkReadsEveryOpcode(@TempDir Path folder) throws IOException, InterruptedException {
@@ -56,17 +59,32 @@ class PcapngWriterTest {
         for (int variant = 0; variant < 4; variant++) {
           boolean noPayload = opcode == 0x0c || opcode == 0x11;
           RoceFrame frame =
-              frame(opcode, (variant & 1) == 0, variant < 2 ? -1 : 0x2005, noPayload ? 0 : 65);
+              frame(
+                  opcode,
+                  (variant & 1) == 0,
+                  variant < 2 ? -1 : 0x2005,
+                  noPayload ? 0 : opcode == BthOpcode.CONGESTION_NOTIFICATION ? 16 : 65);
+          frame.trafficClass = 0x61 + (opcode & 1);
           frame.writeHeaders(memory);
           int bytes = frame.seal(memory, new Icrc());
+          boolean marked = (opcode & 2) == 0;
+          if (marked) {
+            assertTrue(Ecn.mark(memory, bytes));
+            assertTrue(frame.icrcMatches(memory, new Icrc()));
+          }
           boolean dropped = variant == 3;
           writer.frame(time, variant & 1, memory, bytes, dropped);
+          String ecn = Integer.toString(marked ? 3 : 1 + (opcode & 1));
           expected.add(
               List.of(
                   "irdma" + (variant & 1),
                   "5.%09d".formatted(time - 5_000_000_000L),
                   Integer.toString(opcode),
                   Integer.toString(frame.psn),
+                  "0x012345",
+                  frame.ipv4 ? ecn : "",
+                  frame.ipv4 ? "" : ecn,
+                  frame.ipv4 ? "1" : "",
                   "",
                   dropped ? "dropped" : ""));
           time += 1;
@@ -81,6 +99,10 @@ class PcapngWriterTest {
             "frame.time_epoch",
             "infiniband.bth.opcode",
             "infiniband.bth.psn",
+            "infiniband.bth.destqp",
+            "ip.dsfield.ecn",
+            "ipv6.tclass.ecn",
+            "ip.checksum.status",
             "_ws.malformed",
             "frame.comment"));
   }
