@@ -5,10 +5,10 @@ package irdma4j.pble;
  * size.
  *
  * <pre>
- *   top        8 bytes              bound of 64 words each
- *   groups     8 bytes a long       bound of  8 words each
- *   bounds     8 bytes a long       bound of  1 word
- *   free       64 units a word      1 = free
+ *   bounds[2]   8 bytes              bound of 64 words each
+ *   bounds[1]   8 bytes a long       bound of  8 words each
+ *   bounds[0]   8 bytes a long       bound of  1 word
+ *   free        64 units a word      1 = free
  * </pre>
  *
  * <p>The bound of a word is at least the longest run that starts in it, counted on into the next
@@ -25,15 +25,14 @@ final class FreeRuns {
   static final int SHORT = 64;
 
   private static final long ALL_SHORT = PackedBytes.all(SHORT);
+  private static final int TOP = 2;
 
   private final int words;
 
   /** The units, and a word beyond the end that has none. */
   private final long[] free;
 
-  private final long[] bounds;
-  private final long[] groups;
-  private long top;
+  private final long[][] bounds = {new long[64], new long[8], new long[1]};
 
   /** At least the longest run, if that is longer than {@link #SHORT}. */
   private int longest;
@@ -46,8 +45,6 @@ final class FreeRuns {
   FreeRuns(int words) {
     this.words = words;
     free = new long[words + 1];
-    bounds = new long[64];
-    groups = new long[8];
     longest = words * SHORT;
     for (int word = 0; word < words; word++) {
       free[word] = -1L;
@@ -57,42 +54,34 @@ final class FreeRuns {
 
   /** At least the longest run that there is; up to {@link #SHORT} if it is not longer than that. */
   int bound() {
-    return longest > SHORT ? longest : PackedBytes.max(top);
+    return longest > SHORT ? longest : PackedBytes.max(bounds[TOP][0]);
   }
 
-  /** The lowest unit that starts a run of {@code size} free units, or -1. */
-  int find(int size) {
-    return size <= SHORT ? findShort(size) : findLong(size);
+  /** Whether the unit before this one is free. */
+  boolean isFreeBefore(int unit) {
+    return unit != 0 && (free[(unit - 1) >>> 6] >>> (unit - 1) & 1) != 0;
   }
 
-  private int findShort(int size) {
+  /**
+   * The lowest unit that starts a run of {@code size} free units, or -1.
+   *
+   * @param from a unit before which no such run starts
+   */
+  int find(int size, int from) {
+    return size < SHORT ? findShort(size, from) : findLong(size, from);
+  }
+
+  private int findShort(int size, int from) {
     long threshold = PackedBytes.all(size);
-    while (true) {
-      int group = PackedBytes.first(PackedBytes.atLeast(top, threshold));
-      if (group == 8) {
-        longest = 0;
-        return -1;
-      }
-      long inGroup = groups[group];
-      int line = PackedBytes.first(PackedBytes.atLeast(inGroup, threshold));
-      if (line == 8) {
-        top = PackedBytes.with(top, group, PackedBytes.max(inGroup));
-        continue;
-      }
-      line += group * 8;
-      long inLine = bounds[line];
-      int word = PackedBytes.first(PackedBytes.atLeast(inLine, threshold));
-      if (word == 8) {
-        groups[group] = PackedBytes.with(inGroup, line & 7, PackedBytes.max(inLine));
-        continue;
-      }
-      word += line * 8;
+    for (int word = next(from >>> 6, threshold); word >= 0; word = next(word + 1, threshold)) {
       int start = lowestStart(free[word], free[word + 1], size);
       if (start < 64) {
         return word * 64 + start;
       }
       lower(word);
     }
+    longest = 0;
+    return -1;
   }
 
   /** The lowest bit of {@code low} that starts a run of {@code size} 1s, or 64. */
@@ -108,22 +97,23 @@ final class FreeRuns {
     return Long.numberOfTrailingZeros(starts);
   }
 
-  private int findLong(int size) {
-    if (longest < size) {
+  private int findLong(int size, int from) {
+    if (Math.max(longest, SHORT) < size) {
       return -1;
     }
-    int found = 0;
-    int word = nextFullBound(0);
-    while (word < words) {
+    // Before from there may be runs of any shorter length.
+    int found = from == 0 ? 0 : size - 1;
+    int word = next(from >>> 6, ALL_SHORT);
+    while (word >= 0) {
       int lead = Long.numberOfLeadingZeros(~free[word]);
       int length = lead;
-      int next = word + 1;
+      int behind = word + 1;
       if (lead != 0) {
-        while (free[next] == -1L && length < size) {
+        while (free[behind] == -1L && length < size) {
           length += 64;
-          next++;
+          behind++;
         }
-        length += Long.numberOfTrailingZeros(~free[next]);
+        length += Long.numberOfTrailingZeros(~free[behind]);
       }
       if (length >= size) {
         return word * 64 + 64 - lead;
@@ -132,27 +122,43 @@ final class FreeRuns {
         lower(word);
       }
       found = Math.max(found, length);
-      word = nextFullBound(next);
+      word = next(behind, ALL_SHORT);
     }
     longest = found;
     return -1;
   }
 
-  /** The first word from there on whose bound is {@link #SHORT}, or the number of words. */
-  private int nextFullBound(int from) {
-    if (from >= words) {
-      return words;
-    }
-    int line = from >>> 3;
-    long places = PackedBytes.atLeast(bounds[line], ALL_SHORT) & (-1L << ((from & 7) * 8));
-    while (places == 0) {
-      line++;
-      if (line * 8 >= words) {
-        return words;
+  /**
+   * The first word from there on whose bound is that high, or -1. Bounds of several words that
+   * prove too high on the way are lowered.
+   */
+  private int next(int from, long threshold) {
+    int level = 0;
+    int place = from;
+    while (true) {
+      int line = place >>> 3;
+      if (line < bounds[level].length) {
+        long bytes = bounds[level][line];
+        long places = PackedBytes.atLeast(bytes, threshold) & (-1L << ((place & 7) * 8));
+        if (places != 0) {
+          place = line * 8 + PackedBytes.first(places);
+          if (level == 0) {
+            return place;
+          }
+          level--;
+          place *= 8;
+          continue;
+        }
+        if (level < TOP) {
+          set(level + 1, line, PackedBytes.max(bytes));
+        }
       }
-      places = PackedBytes.atLeast(bounds[line], ALL_SHORT);
+      if (level == TOP) {
+        return -1;
+      }
+      level++;
+      place = line + 1;
     }
-    return line * 8 + PackedBytes.first(places);
   }
 
   /** Free units in a row from a unit on, counted up to {@code most}. */
@@ -198,13 +204,14 @@ final class FreeRuns {
       raise(w, Math.min(SHORT, end - w * 64 + right));
     }
     int left = bit == 0 ? 0 : Long.numberOfLeadingZeros(~(free[word] << (64 - bit)));
-    int run = Math.min(SHORT, left + size + right);
-    raise(word, run);
+    int run = left + size + right;
+    raise(word, Math.min(SHORT, run));
+    int before = 0;
     if (left == bit && word > 0) {
-      int before = Long.numberOfLeadingZeros(~free[word - 1]);
+      before = Long.numberOfLeadingZeros(~free[word - 1]);
       if (before != 0) {
-        run = Math.min(SHORT, before + left + size + right);
-        raise(word - 1, run);
+        run += before;
+        raise(word - 1, Math.min(SHORT, run));
       }
     }
     int unit = start;
@@ -216,7 +223,10 @@ final class FreeRuns {
     if (run < SHORT) {
       return run;
     }
-    longest = words * SHORT;
+    // What was counted up to a word's end may go on there, in a run no longer than the longest.
+    int more = before == 64 && isFreeBefore((word - 1) * 64) ? longest : 0;
+    more += isFreeBefore(end + right + 1) ? longest : 0;
+    longest = Math.max(longest, Math.min(run + more, words * SHORT));
     return longest;
   }
 
@@ -229,21 +239,19 @@ final class FreeRuns {
   }
 
   private void raise(int word, int bound) {
-    int line = word >>> 3;
-    long inLine = bounds[line];
-    if (PackedBytes.get(inLine, word & 7) >= bound) {
-      return;
+    int place = word;
+    for (int level = 0; level <= TOP; level++) {
+      if (PackedBytes.get(bounds[level][place >>> 3], place & 7) >= bound) {
+        return;
+      }
+      set(level, place, bound);
+      place >>>= 3;
     }
-    bounds[line] = PackedBytes.with(inLine, word & 7, bound);
-    int group = line >>> 3;
-    long inGroup = groups[group];
-    if (PackedBytes.get(inGroup, line & 7) >= bound) {
-      return;
-    }
-    groups[group] = PackedBytes.with(inGroup, line & 7, bound);
-    if (PackedBytes.get(top, group) < bound) {
-      top = PackedBytes.with(top, group, bound);
-    }
+  }
+
+  private void set(int level, int place, int bound) {
+    long[] lines = bounds[level];
+    lines[place >>> 3] = PackedBytes.with(lines[place >>> 3], place & 7, bound);
   }
 
   /** Sets a word's bound to the longest run that does start in it. */
@@ -259,6 +267,6 @@ final class FreeRuns {
       }
       longestHere = Math.max(longestHere, run);
     }
-    bounds[word >>> 3] = PackedBytes.with(bounds[word >>> 3], word & 7, longestHere);
+    set(0, word, longestHere);
   }
 }

@@ -33,6 +33,7 @@ public final class PblePool implements AutoCloseable {
 
   private static final int PER_PAGE = 512;
   private static final int PAGE = 4096;
+  private static final int NOTHING = Integer.MAX_VALUE;
   private static final int LEAF = PbleAllocation.LEAF;
   private static final int LEAF_UNITS = LEAF / Chunk.UNIT;
 
@@ -56,16 +57,23 @@ public final class PblePool implements AutoCloseable {
   private int takenUnit;
 
   /**
-   * The chunk of the run found last, if nothing has changed since; then the same request finds the
-   * same run again, once it is given back.
+   * No run of {@link #searchedUnits} or more that its chunk knows to be free starts before unit
+   * {@link #searchedUnit} of this chunk, in the order of the search. The chunk is -1 if there is
+   * none anywhere, {@link #NOTHING} if that is not known of any place.
    */
-  private @Nullable Chunk lastChunk;
+  private int searchedChunk = NOTHING;
 
-  private int lastUnit;
-  private int lastUnits;
+  private int searchedUnit;
+  private int searchedUnits;
 
-  /** The run found last was given back, but its chunk does not know it yet. */
-  private boolean lastIsFree;
+  /**
+   * Whether a run was given back that its chunk does not know yet. The next request for {@link
+   * #searchedUnits} gets it: no other run lies before it, and it does not go on to the left.
+   */
+  private boolean kept;
+
+  private Chunk keptChunk;
+  private int keptUnit;
 
   /**
    * A pool with its first chunk.
@@ -107,6 +115,7 @@ public final class PblePool implements AutoCloseable {
     if (failure != null) {
       throw new PbleException("no memory for the first PBLEs: " + failure.getMessage(), failure);
     }
+    keptChunk = chunks.getFirst();
   }
 
   /**
@@ -171,8 +180,7 @@ public final class PblePool implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    lastIsFree = false;
-    lastChunk = null;
+    kept = false;
     RuntimeException first = null;
     while (!chunks.isEmpty()) {
       try {
@@ -309,8 +317,12 @@ public final class PblePool implements AutoCloseable {
       return 0;
     }
     int leaves = chunk.runs.length(unit, most * LEAF_UNITS) / LEAF_UNITS;
+    if (leaves == 0) {
+      return 0;
+    }
     chunk.runs.take(unit, leaves * LEAF_UNITS);
     free -= (long) leaves * LEAF;
+    searchedUnit = unit + leaves * LEAF_UNITS;
     return leaves;
   }
 
@@ -336,64 +348,84 @@ public final class PblePool implements AutoCloseable {
   /** Takes the lowest run of the newest chunk that has one; {@link #takenUnit} says where. */
   private @Nullable Chunk take(int count) {
     int units = Chunk.units(count);
-    if (lastIsFree) {
-      if (units == lastUnits) {
-        lastIsFree = false;
-        free -= (long) units * Chunk.UNIT;
-        takenUnit = lastUnit;
-        return lastChunk;
-      }
-      settle();
+    if (kept && units == searchedUnits) {
+      kept = false;
+      free -= (long) units * Chunk.UNIT;
+      takenUnit = keptUnit;
+      return keptChunk;
     }
+    settle();
     int code = ChunkIndex.code(units);
-    for (int number = index.last(code, chunks.size());
-        number >= 0;
-        number = index.last(code, number)) {
+    int number = searchedChunk;
+    int from = searchedUnit;
+    if (number == NOTHING || units < searchedUnits) {
+      number = index.last(code, chunks.size());
+      from = 0;
+    }
+    searchedUnits = units;
+    for (; number >= 0; number = index.last(code, number)) {
       Chunk chunk = chunks.get(number);
-      int unit = chunk.runs.find(units);
+      int unit = chunk.runs.find(units, from);
       if (unit >= 0) {
         chunk.runs.take(unit, units);
         free -= (long) units * Chunk.UNIT;
         takenUnit = unit;
-        lastChunk = chunk;
-        lastUnit = unit;
-        lastUnits = units;
+        searchedChunk = number;
+        searchedUnit = unit + units;
         return chunk;
       }
       index.lower(number, ChunkIndex.code(chunk.runs.bound()));
+      from = 0;
     }
-    lastChunk = null;
+    searchedChunk = -1;
     return null;
   }
 
   private void give(Chunk chunk, int unit, int count) {
     int units = Chunk.units(count);
     free += (long) units * Chunk.UNIT;
-    if (chunk == lastChunk && unit == lastUnit && units == lastUnits) {
-      lastIsFree = true;
+    settle();
+    if (units == searchedUnits
+        && isSearched(chunk.number, unit)
+        && !chunk.runs.isFreeBefore(unit)) {
+      kept = true;
+      keptUnit = unit;
+      if (keptChunk != chunk) { // A write that changes nothing costs a card mark.
+        keptChunk = chunk;
+      }
       return;
     }
-    settle();
     giveBack(chunk, unit, units);
   }
 
-  private void giveBack(Chunk chunk, int unit, int units) {
-    index.raise(chunk.number, ChunkIndex.code(chunk.runs.give(unit, units)));
+  /** Whether a unit comes before what the last search has left. */
+  private boolean isSearched(int number, int unit) {
+    return number > searchedChunk || (number == searchedChunk && unit < searchedUnit);
   }
 
-  /** Tells the chunk of the run found last if it is free, and forgets that run. */
-  private void settle() {
-    Chunk chunk = lastChunk;
-    if (lastIsFree && chunk != null) {
-      giveBack(chunk, lastUnit, lastUnits);
+  private void giveBack(Chunk chunk, int unit, int units) {
+    int run = chunk.runs.give(unit, units);
+    index.raise(chunk.number, ChunkIndex.code(run));
+    // A run that starts further to the left was long enough before.
+    int start = Math.max(0, unit - searchedUnits + 1);
+    if (run >= Math.min(searchedUnits, FreeRuns.SHORT) && isSearched(chunk.number, start)) {
+      searchedChunk = chunk.number;
+      searchedUnit = start;
     }
-    lastIsFree = false;
-    lastChunk = null;
+  }
+
+  /** Tells its chunk of the run that was kept. */
+  private void settle() {
+    if (kept) {
+      kept = false;
+      giveBack(keptChunk, keptUnit, searchedUnits);
+    }
   }
 
   /** Adds the next chunk; answers why there is no memory for it, or null. */
   private @Nullable RuntimeException grow() {
     settle();
+    searchedChunk = NOTHING;
     int pages =
         (int)
             Math.min(
@@ -422,6 +454,7 @@ public final class PblePool implements AutoCloseable {
     Chunk chunk = chunks.getLast();
     cache.release(chunk.extent);
     chunks.removeLast();
+    searchedChunk = NOTHING;
     nextAddress = chunk.extent.address();
     unbacked += chunk.entries();
     backed -= chunk.entries();

@@ -86,6 +86,19 @@ class PbleGrowthTest {
   }
 
   @Test
+  void aListThatIsRefusedAfterGrowthLeavesThePoolAsItWas() {
+    try (HostMemoryCache cache = cache(0, 3 * 512);
+        PblePool pool = new PblePool(cache, 1)) {
+      // The leaves would fit, but not the root too.
+      assertThrows(PbleException.class, () -> pool.allocate(3 * 512, PbleLevels.LEVEL_2_ONLY));
+      assertEquals(1, pool.usage().chunks());
+      assertEquals(512, pool.usage().free());
+      assertEquals(0, pool.allocate(512, PbleLevels.LEVEL_1_ONLY).firstIndex());
+      assertEquals(512, pool.allocate(512, PbleLevels.LEVEL_1_ONLY).firstIndex());
+    }
+  }
+
+  @Test
   void usesNoEntryThatTheDeviceCannotName() {
     try (HostMemoryCache cache = cache(4096 - 8, 1L << 30);
         PblePool pool = new PblePool(cache, 1)) {
