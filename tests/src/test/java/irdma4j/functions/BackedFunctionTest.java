@@ -25,6 +25,7 @@ import irdma4j.hwregs.cqp.ManageHmcFunctionTable;
 import irdma4j.hwregs.cqp.QueryFpm;
 import irdma4j.hwregs.cqp.StaticHmcPages;
 import irdma4j.hwregs.cqp.UpdatePeSds;
+import irdma4j.simulator.CardProfile;
 import irdma4j.simulator.DeviceEvent;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.FpmWalk;
@@ -56,6 +57,16 @@ final class BackedFunctionTest {
   /** More than a function needs allocations or operations to come or go. */
   private static final int MOST_TURNS = 10_000;
 
+  private static final int MOST = 4;
+
+  /** A card on which each of five functions has a few segments. */
+  private static CardProfile card() {
+    return CardProfile.small()
+        .withMaxSegments(80)
+        .withLimit(HmcObject.MR, 0x40000)
+        .withLimit(HmcObject.PBLE, 0x60000);
+  }
+
   private static Simulation simulation() {
     return simulation(event -> {});
   }
@@ -65,7 +76,7 @@ final class BackedFunctionTest {
         .functions(1)
         .seed(1)
         .stepped()
-        .profile(FunctionTrial.card())
+        .profile(card())
         .watch((nanos, function, event) -> watcher.accept(event))
         .build();
   }
@@ -75,7 +86,7 @@ final class BackedFunctionTest {
         .withSeed(1)
         .withQueuePairs(8)
         .withProfile(HmcProfile.EQUAL)
-        .withVirtualFunctions(FunctionTrial.MOST)
+        .withVirtualFunctions(MOST)
         .withTimeoutNanos(20_000_000)
         .withSegmentType(type);
   }
@@ -130,7 +141,7 @@ final class BackedFunctionTest {
             .functions(1)
             .seed(1)
             .stepped()
-            .profile(FunctionTrial.card().withMaxSegments(40).withLimit(HmcObject.HTE, 0x900))
+            .profile(card().withMaxSegments(40).withLimit(HmcObject.HTE, 0x900))
             .build()) {
       RdmaDevice device =
           RdmaDevice.open(
@@ -138,7 +149,7 @@ final class BackedFunctionTest {
               config(SegmentType.DIRECT).withProfile(HmcProfile.DEFAULT),
               StageListener.none());
       long bytes = simulation.function(0).dmaUsage().currentBytes();
-      for (int i = 0; i < 2 * FunctionTrial.MOST; i++) {
+      for (int i = 0; i < 2 * MOST; i++) {
         HmcException refused =
             assertThrows(HmcException.class, () -> device.backFunction(5, EIGHT));
         assertTrue(refused.getMessage().contains("not even one queue pair"), refused.getMessage());
@@ -196,14 +207,13 @@ final class BackedFunctionTest {
       for (int round = 0; round < 2; round++) {
         RdmaDevice device =
             RdmaDevice.open(simulation.function(0), config(type), StageListener.none());
-        for (int i = 0; i < FunctionTrial.MOST; i++) {
+        for (int i = 0; i < MOST; i++) {
           assertEquals(FIRST_ID + i, device.backFunction(9 - i, EIGHT).hmcFunction());
         }
         registers.clear();
         device.close();
         assertEquals(
-            FunctionTrial.MOST,
-            commands(registers).filter(ManageHmcFunctionTable.class::isInstance).count());
+            MOST, commands(registers).filter(ManageHmcFunctionTable.class::isInstance).count());
         assertEquals(0, simulation.function(0).dmaUsage().currentBytes());
       }
     }

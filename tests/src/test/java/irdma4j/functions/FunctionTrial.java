@@ -2,120 +2,97 @@ package irdma4j.functions;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
-import irdma4j.driver.Access;
 import irdma4j.driver.BackedFunction;
-import irdma4j.driver.DeviceConfig;
 import irdma4j.driver.MemoryRegion;
-import irdma4j.driver.ProtectionDomain;
-import irdma4j.driver.RdmaDevice;
 import irdma4j.driver.RdmaException;
-import irdma4j.driver.StageListener;
 import irdma4j.hmc.Extent;
 import irdma4j.hmc.HmcException;
 import irdma4j.hmc.HmcLayout;
 import irdma4j.hmc.HmcProfile;
 import irdma4j.hmc.HmcRequest;
-import irdma4j.hmc.HmcView;
-import irdma4j.hmc.SegmentType;
-import irdma4j.hmc.SegmentUse;
 import irdma4j.hwregs.HmcObject;
-import irdma4j.simulator.CardProfile;
-import irdma4j.simulator.Fault;
 import irdma4j.simulator.FpmWalk;
-import irdma4j.simulator.Moment;
-import irdma4j.simulator.Occasion;
-import irdma4j.simulator.Simulation;
-import irdma4j.tests.WatchedFunction;
-import irdma4j.uapi.DmaMemory;
-import irdma4j.uapi.DmaPlacement;
 import irdma4j.uapi.PciException;
 import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Virtual functions come and go behind a physical one that works meanwhile. After each action the
- * simulated device's own walk is asked about every page of every function:
+ * Virtual functions come and go behind a physical one that works meanwhile. The simulated device's
+ * own walk is asked about every page: after each action of the function that acted, and in the end
+ * of all functions. {@link FunctionPages} says what is held against the answers. Besides,
  *
  * <ul>
- *   <li>behind each page in which an object or an extent lies is a page that was allocated for this
- *       function, and no other page of any function has it;
- *   <li>behind any other page of a paged segment, and of what is not backed, is nothing;
  *   <li>an HMC function that nobody has finds nothing anywhere;
- *   <li>a virtual function has exactly the memory for its segments and pages;
- *   <li>what fails, or is refused, changes none of this; but a close that fails may have taken part
- *       of its function away, and succeeds when it is tried again;
- *   <li>after the last close nothing is allocated.
+ *   <li>what fails, or is refused, changes nothing; but a close that fails may have taken part of
+ *       its function away, and succeeds when it is tried again;
+ *   <li>what can't even be undone, since a second thing fails then, is in the way until the device
+ *       is closed;
+ *   <li>after the last close no virtual function has memory, and after the device's nobody has.
  * </ul>
  */
 final class FunctionTrial {
-  static final int MOST = 4;
-  private static final int PAGE = 4096;
-  private static final int PAGES = 512;
-  private static final long SEGMENT = 2L << 20;
   private static final int FIRST_ID = 8;
-  private static final int PHYSICAL = 1000;
 
-  private final Simulation simulation;
-  private final OwnedMemory memory;
-  private final RdmaDevice device;
-  private final ProtectionDomain domain;
+  private final FunctionBench bench;
+  private final FunctionPages physical;
   private final Map<Integer, Backed> backed = new TreeMap<>();
-  private final List<Registered> registered = new ArrayList<>();
+  private final List<MemoryRegion> regions = new ArrayList<>();
   private int failEverywhere;
   private int failAllocation;
   private int failOperation;
+  private boolean isInTheWay;
 
-  private record Backed(BackedFunction function, List<Extent> extents) {}
+  // The undoing of a function failed, too: it is in the way if memory is left, and may be if not.
+  private boolean isDoubtful;
+  private boolean isLeftOver;
 
-  private record Registered(MemoryRegion region, DmaMemory memory) {}
+  private record Backed(BackedFunction function, FunctionPages pages, List<Extent> extents) {}
 
-  private FunctionTrial(Simulation simulation, SegmentType type) {
-    this.simulation = simulation;
-    this.memory = new OwnedMemory();
-    memory.belongTo(PHYSICAL);
-    this.device =
-        RdmaDevice.open(
-            new WatchedFunction(simulation.function(0), memory),
-            DeviceConfig.defaults()
-                .withSeed(1)
-                .withQueuePairs(8)
-                .withPbleChunkPages(3)
-                .withProfile(HmcProfile.EQUAL)
-                .withVirtualFunctions(MOST)
-                .withSegmentType(type),
-            StageListener.none());
-    this.domain = device.allocateProtectionDomain();
+  private FunctionTrial(FunctionBench bench) {
+    this.bench = bench;
+    this.physical = FunctionPages.ofPhysical(bench);
   }
 
-  /** A card on which each of five functions has a few segments. */
-  static CardProfile card() {
-    return CardProfile.small()
-        .withMaxSegments(80)
-        .withLimit(HmcObject.MR, 0x40000)
-        .withLimit(HmcObject.PBLE, 0x60000);
-  }
-
-  /** Runs the actions, then closes everything. */
-  static void run(SegmentType type, List<FunctionAction> actions) {
-    try (Simulation simulation =
-        Simulation.builder().functions(1).seed(1).stepped().profile(card()).build()) {
-      FunctionTrial trial = new FunctionTrial(simulation, type);
+  /**
+   * Runs the actions, then closes everything.
+   *
+   * @return whether the bench can be used again; it is closed otherwise
+   */
+  static boolean run(FunctionBench bench, List<FunctionAction> actions) {
+    try {
+      FunctionTrial trial = new FunctionTrial(bench);
       for (FunctionAction action : actions) {
         trial.step(action);
-        trial.check();
+        if (trial.isInTheWay) {
+          bench.close();
+          return false;
+        }
+        trial.checkUnknown();
       }
-      trial.device.close();
-      trial.registered.forEach(each -> each.memory.close());
-      assertEquals(0, simulation.function(0).dmaUsage().currentBytes(), "memory is left");
-      assertEquals(0, simulation.statistics(0).dmaFaults());
+      trial.backed.values().forEach(each -> each.pages.check());
+      trial.physical.check();
+      if (bench.isLast()) {
+        bench.close();
+        return false;
+      }
+      trial.closeAll();
+      bench.ended();
+      return true;
+    } catch (RuntimeException | Error e) {
+      bench.abandon();
+      throw e;
     }
+  }
+
+  private void closeAll() {
+    regions.forEach(MemoryRegion::close);
+    List.copyOf(backed.values()).forEach(this::unback);
+    checkUnknown();
   }
 
   private void step(FunctionAction action) {
@@ -136,12 +113,14 @@ final class FunctionTrial {
           release(some(which), extent);
         }
       }
-      case FunctionAction.Register(int pages) -> register(pages);
+      case FunctionAction.Register(int pages) -> {
+        perform(FunctionBench.PHYSICAL, null, () -> regions.add(bench.register(pages)));
+        physical.check();
+      }
       case FunctionAction.Deregister(int which) -> {
-        if (!registered.isEmpty()) {
-          Registered one = registered.remove(Math.floorMod(which, registered.size()));
-          one.region.close();
-          one.memory.close();
+        if (!regions.isEmpty()) {
+          regions.remove(Math.floorMod(which, regions.size())).close();
+          physical.check();
         }
       }
       case FunctionAction.FailEverywhere(int most) -> failEverywhere = most;
@@ -156,73 +135,88 @@ final class FunctionTrial {
 
   private void back(int which, int queuePairs) {
     HmcRequest request = new HmcRequest(queuePairs, HmcProfile.EQUAL, false);
-    boolean room = backed.size() < MOST && !backed.containsKey(which);
+    boolean room = backed.size() < FunctionBench.MOST && !backed.containsKey(which);
     perform(
         which,
+        null,
         () -> {
-          BackedFunction function = device.backFunction(which, request);
+          BackedFunction function = bench.device.backFunction(which, request);
           assertTrue(room, "backed one too many, or twice");
           assertEquals(which, function.virtualFunction());
-          backed.put(which, new Backed(function, new ArrayList<>()));
+          for (Backed other : backed.values()) {
+            assertTrue(function.hmcFunction() != other.function.hmcFunction(), "one id twice");
+          }
+          backed.put(
+              which,
+              new Backed(function, FunctionPages.ofVirtual(bench, function), new ArrayList<>()));
         });
+    Backed one = backed.get(which);
+    if (one != null) {
+      assertTrue(!isLeftOver, "left or took memory, and was not in the way");
+      one.pages.check();
+    } else if (room) {
+      assertTrue(isDoubtful, "not backed");
+      isInTheWay = true;
+    }
+    isDoubtful = false;
+    isLeftOver = false;
   }
 
   private void unback(Backed one) {
     int which = one.function.virtualFunction();
-    memory.belongTo(which);
-    arm(failAllocation, failOperation);
+    bench.memory.belongTo(which);
+    bench.arm(failAllocation, failOperation);
     failAllocation = 0;
     failOperation = 0;
     try {
       one.function.close();
     } catch (RdmaException | PciException wanted) {
-      arm(0, 0);
+      bench.arm(0, 0);
       one.function.close();
     }
-    arm(0, 0);
+    bench.arm(0, 0);
     one.function.close();
-    memory.belongTo(PHYSICAL);
+    bench.memory.belongTo(FunctionBench.PHYSICAL);
     backed.remove(which);
-    assertEquals(0, memory.bytesOf(which), "a closed function has memory");
+    assertEquals(0, bench.memory.bytesOf(which), "a closed function has memory");
   }
 
   private void extend(Backed one, int page, int pages) {
     HmcLayout.Area area = one.function.hmcView().layout().of(HmcObject.PBLE);
-    long first = (area.base() + PAGE - 1) / PAGE;
-    int whole = (int) (area.end() / PAGE - first);
-    long address = (first + Math.floorMod(page, whole)) * PAGE;
-    int most = (int) Math.min(area.end() - address, SEGMENT - address % SEGMENT) / PAGE;
+    long first = (area.base() + FunctionBench.PAGE - 1) / FunctionBench.PAGE;
+    int whole = (int) (area.end() / FunctionBench.PAGE - first);
+    long address = (first + Math.floorMod(page, whole)) * FunctionBench.PAGE;
+    long left = FunctionBench.SEGMENT - address % FunctionBench.SEGMENT;
+    int most = (int) Math.min(area.end() - address, left) / FunctionBench.PAGE;
     int count = Math.min(pages, most);
     perform(
-        one.function.virtualFunction(), () -> one.extents.add(one.function.extend(address, count)));
+        one.function.virtualFunction(),
+        one.pages,
+        () -> {
+          Extent extent = one.function.extend(address, count);
+          one.extents.add(extent);
+          one.pages.came(extent);
+        });
+    one.pages.check();
   }
 
-  private void release(Backed one, int extent) {
+  private void release(Backed one, int which) {
     if (!one.extents.isEmpty()) {
-      int index = Math.floorMod(extent, one.extents.size());
+      Extent extent = one.extents.get(Math.floorMod(which, one.extents.size()));
       perform(
           one.function.virtualFunction(),
+          one.pages,
           () -> {
-            one.function.release(one.extents.get(index));
-            one.extents.remove(index);
+            one.function.release(extent);
+            one.extents.remove(extent);
+            one.pages.went(extent);
           });
-    }
-  }
-
-  private void register(int pages) {
-    DmaMemory buffer = device.allocateMemory((long) pages * PAGE, DmaPlacement.SCATTERED);
-    perform(
-        PHYSICAL,
-        () ->
-            registered.add(
-                new Registered(domain.registerMemory(buffer, Access.LOCAL_WRITE), buffer)));
-    if (registered.isEmpty() || registered.getLast().memory != buffer) {
-      buffer.close();
+      one.pages.check();
     }
   }
 
   /** Does it for an owner, with the failures that were asked for. */
-  private void perform(int owner, Runnable action) {
+  private void perform(int owner, @Nullable FunctionPages pages, Runnable action) {
     int most = failEverywhere;
     int allocation = failAllocation;
     int operation = failOperation;
@@ -230,157 +224,76 @@ final class FunctionTrial {
     failAllocation = 0;
     failOperation = 0;
     for (int n = 1; n <= most; n++) {
-      if (attempt(owner, n, 0, action)) {
+      if (attempt(owner, pages, n, 0, action)) {
         return;
       }
     }
     for (int n = 1; n <= most; n++) {
-      if (attempt(owner, 0, n, action)) {
+      if (attempt(owner, pages, 0, n, action)) {
         return;
       }
     }
-    attempt(owner, allocation, operation, action);
+    if (!attempt(owner, pages, allocation, operation, action)) {
+      attempt(owner, pages, 0, 0, action);
+    }
   }
 
-  /** Whether it was done; if not, nothing has changed. */
-  private boolean attempt(int owner, int allocation, int operation, Runnable action) {
+  /** Whether it was done, or refused without a failure; if not, nothing has changed. */
+  private boolean attempt(
+      int owner, @Nullable FunctionPages pages, int allocation, int operation, Runnable action) {
     boolean fails = allocation != 0 || operation != 0;
-    Map<Long, Integer> before = fails ? memory.snapshot() : Map.of();
-    Map<Integer, Map<Long, Long>> pages = fails ? translations() : Map.of();
-    memory.belongTo(owner);
-    arm(allocation, operation);
+    bench.memory.belongTo(owner);
+    if (fails) {
+      bench.memory.mark();
+    }
+    bench.arm(allocation, operation);
     try {
       action.run();
       return true;
     } catch (RdmaException | PciException | HmcException | IllegalStateException refused) {
-      arm(0, 0);
-      if (fails && owner != PHYSICAL) {
-        assertEquals(before, memory.snapshot(), () -> "left or took memory: " + refused);
-        assertEquals(pages, translations(), () -> "changed the device: " + refused);
+      bench.arm(0, 0);
+      if (fails && owner != FunctionBench.PHYSICAL) {
+        boolean isAsBefore = bench.memory.isAsMarked();
+        if (refused.getSuppressed().length > 0) {
+          assertTrue(
+              pages == null && allocation != 0 && operation != 0, () -> "not undone: " + refused);
+          isDoubtful = true;
+          isLeftOver = !isAsBefore;
+          return false;
+        }
+        assertTrue(isAsBefore, () -> "left or took memory: " + refused);
+        if (pages != null) {
+          pages.check();
+        }
+        checkUnknown();
       }
       return !fails;
     } finally {
-      arm(0, 0);
-      memory.belongTo(PHYSICAL);
+      bench.arm(0, 0);
+      bench.memory.belongTo(FunctionBench.PHYSICAL);
     }
   }
 
-  private void arm(int allocation, int operation) {
-    memory.fail(allocation);
-    simulation.clearFaults(0);
-    if (operation != 0) {
-      simulation.inject(
-          0,
-          new Fault.FailControlOperation(
-              new Moment(Occasion.CONTROL_OPERATION, null, operation), 0xffff, 0x0105));
-    }
-  }
-
-  /** What the device finds, by function and page. */
-  private Map<Integer, Map<Long, Long>> translations() {
-    Map<Integer, Map<Long, Long>> found = new HashMap<>();
-    for (int id = 0; id < FIRST_ID + MOST; id++) {
-      Map<Long, Long> pages = new HashMap<>();
-      for (long address = 0; address < SEGMENT * 16; address += PAGE) {
-        long iova = simulation.translate(0, id, address);
-        if (iova != FpmWalk.FAULT) {
-          pages.put(address, iova);
+  /** HMC functions that nobody has find nothing. */
+  private void checkUnknown() {
+    for (int id = 1; id < FIRST_ID + FunctionBench.MOST + 2; id++) {
+      if (!isKnown(id)) {
+        for (int half = 0; half < 8; half++) {
+          if (bench.simulation.translate(0, id, half * FunctionBench.SEGMENT / 2)
+              != FpmWalk.FAULT) {
+            fail("function " + id + " finds memory");
+          }
         }
       }
-      found.put(id, pages);
     }
-    return found;
   }
 
-  private void check() {
-    Set<Long> seen = new HashSet<>();
-    Set<Integer> ids = new HashSet<>();
+  private boolean isKnown(int id) {
     for (Backed one : backed.values()) {
-      BackedFunction function = one.function;
-      assertTrue(ids.add(function.hmcFunction()), "two functions of one id");
-      BitSet used = usedPages(function.hmcView().layout());
-      for (Extent extent : one.extents) {
-        int first = (int) (extent.address() / PAGE);
-        used.set(first, first + extent.pages());
-      }
-      long bytes =
-          check(function.hmcFunction(), function.virtualFunction(), function.hmcView(), used, seen);
-      assertEquals(bytes, memory.bytesOf(function.virtualFunction()), "bytes of a function");
-    }
-    checkPhysical(seen);
-    for (int id = 1; id < FIRST_ID + MOST + 2; id++) {
-      if (!ids.contains(id)) {
-        for (long address = 0; address < SEGMENT * 16; address += SEGMENT / 2) {
-          assertEquals(FpmWalk.FAULT, simulation.translate(0, id, address), "function " + id);
-        }
+      if (one.function.hmcFunction() == id) {
+        return true;
       }
     }
-  }
-
-  /** Checks each page; answers how many bytes the function needs. */
-  private long check(int id, int owner, HmcView view, BitSet used, Set<Long> seen) {
-    Map<Integer, SegmentUse> segments = new HashMap<>();
-    view.segments().forEach(segment -> segments.put(segment.index(), segment));
-    long bytes = 0;
-    for (int number = 0; number < view.layout().segments(); number++) {
-      int first = number * PAGES;
-      int next = used.nextSetBit(first);
-      boolean needed = next >= 0 && next < first + PAGES;
-      SegmentUse segment = segments.get(number);
-      assertEquals(needed, segment != null, "segment " + number + " of function " + id);
-      boolean direct = segment != null && segment.type() == SegmentType.DIRECT;
-      bytes += needed ? direct ? SEGMENT : PAGE : 0;
-      for (int page = first; page < first + PAGES; page++) {
-        long address = (long) page * PAGE;
-        long iova = simulation.translate(0, id, address);
-        if (direct || used.get(page)) {
-          assertEquals(owner, memory.ownerOf(iova), "whose is what is behind page " + page);
-          assertTrue(seen.add(iova), "0x%x is behind two pages".formatted(iova));
-          bytes += direct ? 0 : PAGE;
-        } else {
-          assertEquals(FpmWalk.FAULT, iova, "page %d of function %d".formatted(page, id));
-        }
-        assertEquals(iova, located(view, address, iova), "the view of page " + page);
-      }
-    }
-    long end = view.layout().segments() * SEGMENT;
-    assertEquals(FpmWalk.FAULT, simulation.translate(0, id, end));
-    return bytes;
-  }
-
-  /** What the driver says lies there, or the same if it knows of no object there. */
-  private static long located(HmcView view, long address, long iova) {
-    var location = view.locate(address);
-    return location == null ? iova : location.iova() == 0 ? FpmWalk.FAULT : location.iova();
-  }
-
-  private void checkPhysical(Set<Long> seen) {
-    HmcView view = device.hmcView();
-    for (HmcObject kind : HmcObject.values()) {
-      HmcLayout.Area area = view.layout().of(kind);
-      for (long address = area.base(); address < area.end(); address += PAGE) {
-        long iova = simulation.translate(0, 0, address);
-        if (iova != FpmWalk.FAULT) {
-          assertEquals(PHYSICAL, memory.ownerOf(iova), kind + " of the physical function");
-          assertTrue(!seen.contains(iova & -PAGE), kind + " of the physical function");
-          assertEquals(iova, located(view, address, 0));
-        } else {
-          assertEquals(HmcObject.PBLE, kind);
-        }
-      }
-    }
-  }
-
-  private static BitSet usedPages(HmcLayout layout) {
-    BitSet used = new BitSet();
-    layout
-        .areas()
-        .forEach(
-            (kind, area) -> {
-              if (kind != HmcObject.PBLE && area.count() > 0) {
-                used.set((int) (area.base() / PAGE), (int) ((area.end() - 1) / PAGE) + 1);
-              }
-            });
-    return used;
+    return false;
   }
 }
