@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import irdma4j.driver.Access;
 import irdma4j.driver.AddressHandle;
 import irdma4j.driver.AsyncEvent;
+import irdma4j.driver.Completion;
 import irdma4j.driver.DatagramPath;
 import irdma4j.driver.DatagramQueuePair;
 import irdma4j.driver.FastRegion;
@@ -15,11 +16,13 @@ import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.MemoryWindow;
 import irdma4j.driver.QueuePair;
 import irdma4j.driver.QueuePairConfig;
+import irdma4j.driver.QueuePairState;
 import irdma4j.driver.RcPath;
 import irdma4j.driver.RdmaException;
 import irdma4j.driver.ring.SgeList;
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.AeSource;
+import irdma4j.hwregs.FlushCode;
 import irdma4j.hwregs.SqWqe;
 import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.pble.PbleLevels;
@@ -33,6 +36,7 @@ import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,6 +50,7 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -55,8 +60,9 @@ import org.junit.jupiter.api.TestFactory;
  * Each asynchronous event that the simulated card raises, provoked through the driver; each other
  * with the reason why not. The table is written to {@code target/async-events.md}.
  *
- * <p>Fails if an event does not come, comes with another code, or leaves memory behind; if a code
- * has no row or two; or if the simulator can raise one that is not provoked here.
+ * <p>Fails if an event does not come, or twice; comes with another code, source, queue or WQE, or
+ * on the other side; does not put its queue pair into the error state; or leaves memory behind; if
+ * a code has no row or two; or if the simulator can raise one that is not provoked here.
  */
 class AsyncEventTableTest {
   private static final Path REPORT = Path.of("target", "async-events.md");
@@ -68,6 +74,27 @@ class AsyncEventTableTest {
   private static final Map<AeCode, String> TABLE = new EnumMap<>(AeCode.class);
   private static final Map<AeCode, Way> WAYS = new EnumMap<>(AeCode.class);
   private static final Map<AeCode, String> REASONS = new EnumMap<>(AeCode.class);
+
+  /** Of the peer's requests: the far queue pair tells of them. */
+  private static final Set<AeCode> FAR =
+      EnumSet.of(
+          AeCode.AMP_INVALIDATE_NO_REMOTE_ACCESS_RIGHTS,
+          AeCode.IB_RREQ_AND_Q1_FULL,
+          AeCode.INVALID_REQUEST,
+          AeCode.RDMAP_ROE_UNEXPECTED_OPCODE,
+          AeCode.ROE_INVALID_RDMA_WRITE_OR_READ_RESP,
+          AeCode.DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER);
+
+  /** Where it is the second WQE that is wrong; elsewhere it is the first. */
+  private static final Set<AeCode> SECOND_WQE =
+      EnumSet.of(
+          AeCode.AMP_INVALID_STAG,
+          AeCode.AMP_FASTREG_VALID_STAG,
+          AeCode.AMP_FASTREG_INVALID_RIGHTS,
+          AeCode.AMP_INVALIDATE_MR_WITH_BOUND_WINDOWS,
+          AeCode.AMP_INVALIDATE_TYPE1_MW,
+          AeCode.AMP_MWBIND_VALID_STAG,
+          AeCode.AMP_MWBIND_TO_ZERO_BASED_STAG);
 
   private record Way(String how, Consumer<Stage> provoke) {}
 
@@ -383,6 +410,8 @@ class AsyncEventTableTest {
         AeCode.CQ_OPERATION_ERROR,
         "a completion queue overflows",
         s -> {
+          // Whose number is not the completion queue's.
+          s.second();
           s.rdma.simulation.inject(
               0, new Fault.OverflowCompletionQueue(Moment.next(Occasion.COMPLETION)));
           s.write(64);
@@ -526,12 +555,31 @@ class AsyncEventTableTest {
             Access.REMOTE_WRITE,
             Access.BIND_WINDOW);
     final MemoryRegion remote = rdma.b.region(farMemory, PbleLevels.ANY);
-    final List<AsyncEvent> events = new ArrayList<>();
+    final List<AsyncEvent> nearEvents = new ArrayList<>();
+    final List<AsyncEvent> farEvents = new ArrayList<>();
     QueuePair near = rdma.a.pair;
+    QueuePair far = rdma.b.pair;
+    @Nullable DatagramQueuePair datagrams;
 
     Stage() {
-      rdma.a.device.onAsyncEvent(events::add);
-      rdma.b.device.onAsyncEvent(events::add);
+      rdma.a.device.onAsyncEvent(nearEvents::add);
+      rdma.b.device.onAsyncEvent(farEvents::add);
+    }
+
+    /** The number of the queue that is to tell of an event. */
+    int queueOf(AeCode code) {
+      if (code == AeCode.CQ_OPERATION_ERROR) {
+        return rdma.a.queue.id();
+      }
+      DatagramQueuePair ofDatagrams = datagrams;
+      return FAR.contains(code) ? far.qpn() : ofDatagrams == null ? near.qpn() : ofDatagrams.qpn();
+    }
+
+    QueuePairState stateAfter(AeCode code) {
+      DatagramQueuePair ofDatagrams = datagrams;
+      return FAR.contains(code)
+          ? far.state()
+          : ofDatagrams == null ? near.state() : ofDatagrams.state();
     }
 
     /**
@@ -618,12 +666,16 @@ class AsyncEventTableTest {
               RcPath.of(RdmaPair.B, RdmaPair.A, rdma.a.device.macAddress(), here.qpn(), 2, 1)
                   .withMtu(1024)));
       near = here;
+      far = there;
       return here;
     }
 
     DatagramQueuePair datagrams() {
-      return rdma.a.domain.createDatagramQueuePair(
-          QueuePairConfig.of(rdma.a.queue).withRequests(16, 16), 1024, KEY);
+      DatagramQueuePair pair =
+          rdma.a.domain.createDatagramQueuePair(
+              QueuePairConfig.of(rdma.a.queue).withRequests(16, 16), 1024, KEY);
+      datagrams = pair;
+      return pair;
     }
 
     DatagramPath path() {
@@ -673,13 +725,56 @@ class AsyncEventTableTest {
   private static void provoked(AeCode code, Way way) {
     Stage stage = new Stage();
     way.provoke().accept(stage);
-    stage.rdma.await(
-        () -> stage.events.stream().anyMatch(event -> event.code() == code.code()),
-        code + " among " + stage.events);
-    AsyncEvent event =
-        stage.events.stream().filter(one -> one.code() == code.code()).findFirst().orElseThrow();
+    List<AsyncEvent> here = FAR.contains(code) ? stage.farEvents : stage.nearEvents;
+    stage.rdma.await(() -> !here.isEmpty(), code + " among " + stage.nearEvents + stage.farEvents);
+    stage.rdma.settle(200_000);
+    List<AsyncEvent> events = here.stream().filter(one -> one.code() == code.code()).toList();
+    assertEquals(1, events.size(), () -> code + " among " + stage.nearEvents + stage.farEvents);
+    assertEquals(1, here.size(), () -> code + " and others: " + here);
+    AsyncEvent event = events.get(0);
+    assertEquals(sourceOf(code), AeSource.of(event.source()));
+    assertEquals(stage.queueOf(code), event.queueId());
+    assertEquals(SECOND_WQE.contains(code) ? 1 : 0, event.wqe());
+    assertEquals(
+        switch (code) {
+          case QP_SUSPEND_COMPLETE -> QueuePairState.SEND_QUEUE_DRAINED;
+          case CQ_OPERATION_ERROR -> QueuePairState.READY_TO_SEND;
+          default -> QueuePairState.ERROR;
+        },
+        stage.stateAfter(code));
     stage.close(code == AeCode.INVALID_ARP_ENTRY);
     TABLE.put(code, "%s | %s".formatted(way.how(), AeSource.of(event.source())));
+  }
+
+  private static AeSource sourceOf(AeCode code) {
+    return switch (code) {
+      case CQ_OPERATION_ERROR -> AeSource.CQ;
+      case DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER -> AeSource.RQ;
+      default -> FAR.contains(code) ? AeSource.IN_RR_WR : AeSource.SQ;
+    };
+  }
+
+  /** Fails if a queue pair takes its peer's packets after an error of its own. */
+  @Test
+  void aQueuePairInErrorTakesNothing() {
+    Stage stage = new Stage();
+    stage.second();
+    stage.send(0, stage.local.address(), 64);
+    stage.rdma.await(() -> !stage.nearEvents.isEmpty(), "the error");
+    stage.farMemory.segment().fill((byte) 0x5a);
+    stage.far.postWrite(
+        5,
+        stage.remote.lkey(),
+        stage.remote.address(),
+        64,
+        stage.local.address(),
+        stage.local.rkey(),
+        QueuePair.SIGNALED);
+    stage.far.ring();
+    Completion completion = stage.rdma.await(stage.rdma.b);
+    assertEquals(FlushCode.RETRY_EXC_ERR.meaning(), completion.flushCode());
+    assertEquals(0, stage.memory.segment().get(ValueLayout.JAVA_BYTE, 0));
+    stage.close(false);
   }
 
   @Test

@@ -64,7 +64,7 @@ final class FaultTableTest {
               "control operation fails",
               new Fault.FailControlOperation(
                   Moment.next(Occasion.CONTROL_OPERATION), 0xffff, 0x8123),
-              "0x8123"),
+              "major 0xffff (error), minor 0x8123"),
           new Row(
               "control operation delayed 1 ms",
               new Fault.DelayControlOperation(Moment.next(Occasion.CONTROL_OPERATION), 1_000_000),
