@@ -41,7 +41,6 @@ import picocli.CommandLine.Spec;
             + " there are, where they lie in the FPM address space, and what memory is behind it.")
 final class HmcCommand implements Callable<Integer> {
   private static final int MAX_SEGMENTS = 4096;
-  private static final int MAX_VIRTUAL_FUNCTIONS = 32;
   private static final long MAX_OBJECTS = 0xffff_ffffL;
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -244,8 +243,9 @@ final class HmcCommand implements Callable<Integer> {
     if (queuePairs < 1) {
       throw new UserError("--queue-pairs " + queuePairs + ": at least 1");
     }
-    if (virtualFunctions < 0 || virtualFunctions > MAX_VIRTUAL_FUNCTIONS) {
-      throw new UserError("--vfs %d: 0 to %d".formatted(virtualFunctions, MAX_VIRTUAL_FUNCTIONS));
+    if (virtualFunctions < 0 || virtualFunctions > DeviceConfig.MAX_VIRTUAL_FUNCTIONS) {
+      throw new UserError(
+          "--vfs %d: 0 to %d".formatted(virtualFunctions, DeviceConfig.MAX_VIRTUAL_FUNCTIONS));
     }
     if (virtualQueuePairs < 1) {
       throw new UserError("--vf-queue-pairs " + virtualQueuePairs + ": at least 1");

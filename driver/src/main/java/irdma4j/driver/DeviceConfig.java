@@ -56,9 +56,11 @@ public record DeviceConfig(
     long seed,
     long timeoutNanos) {
 
+  /** Virtual functions that a function can back. */
+  public static final int MAX_VIRTUAL_FUNCTIONS = 32;
+
   private static final int INTERFACE_MAJOR_GEN_2 = 3;
   private static final int MAX_INTERVAL_MICROS = 8190;
-  private static final int MAX_VIRTUAL_FUNCTIONS = 32;
   private static final int CONTROL_CONTEXT = 1;
 
   /** Checks the values. */

@@ -37,7 +37,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
-@Warmup(iterations = 3, time = 1)
+// The compiler settles late after the pool was filled.
+@Warmup(iterations = 8, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class PbleBenchmark {
   private static final int RING = 8;
@@ -63,6 +64,7 @@ public class PbleBenchmark {
   private PbleAllocation list;
   private PbleAllocation[] ring;
   private int oldest;
+  private int next;
   private MemorySegment iovas;
   private MemorySegment copy;
   private PageList pages;
@@ -149,6 +151,23 @@ public class PbleBenchmark {
   @Benchmark
   public int getAndFreeOldest() {
     PbleAllocation allocation = pool.allocate(count, PbleLevels.ANY);
+    int index = allocation.firstIndex();
+    if (ring.length == 0) {
+      pool.free(allocation);
+      return index;
+    }
+    pool.free(ring[oldest]);
+    ring[oldest] = allocation;
+    oldest = oldest + 1 == ring.length ? 0 : oldest + 1;
+    return index;
+  }
+
+  /** The same with requests of other sizes between, {@code count} being the largest. */
+  @Benchmark
+  public int getAndFreeOldestMixed() {
+    next = next == 2 ? 0 : next + 1;
+    int size = Math.max(1, count >> (3 * next));
+    PbleAllocation allocation = pool.allocate(size, PbleLevels.ANY);
     int index = allocation.firstIndex();
     if (ring.length == 0) {
       pool.free(allocation);
