@@ -1,0 +1,70 @@
+package irdma4j.endtoend;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import irdma4j.driver.MemoryRegion;
+import irdma4j.driver.QueuePair;
+import irdma4j.pble.PbleLevels;
+import irdma4j.simulator.Fault;
+import irdma4j.simulator.Moment;
+import irdma4j.simulator.Occasion;
+import irdma4j.uapi.DmaPlacement;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What the faults do that the driver gets over without a word, seen at the device's counters. */
+class FaultEffectTest {
+  /**
+   * Interrupts and completion events of three WRITEs, each asked for an event. Fails if a fault
+   * does nothing, strikes twice, or strikes another time than the second.
+   */
+  @Test
+  void faultsStrikeOnceAtTheSecondOccasion() {
+    assertEquals(List.of(3L, 3L), counts(null));
+    assertEquals(List.of(2L, 3L), counts(new Fault.DropInterrupt(second(Occasion.INTERRUPT))));
+    assertEquals(List.of(4L, 3L), counts(new Fault.DoubleInterrupt(second(Occasion.INTERRUPT))));
+    assertEquals(List.of(2L, 2L), counts(new Fault.LoseDoorbell(second(Occasion.ARM_DOORBELL))));
+  }
+
+  private static Moment second(Occasion occasion) {
+    return Moment.next(occasion).nth(2);
+  }
+
+  private static List<Long> counts(@Nullable Fault fault) {
+    RdmaPair rdma = new RdmaPair(5, 0, 1024);
+    MemoryRegion local = rdma.a.region(rdma.a.memory(4096, DmaPlacement.SCATTERED), PbleLevels.ANY);
+    MemoryRegion remote =
+        rdma.b.region(rdma.b.memory(4096, DmaPlacement.SCATTERED), PbleLevels.ANY);
+    rdma.settle(100_000);
+    long interrupts = rdma.simulation.statistics(0).interrupts();
+    long events = rdma.simulation.statistics(0).completionEvents();
+    if (fault != null) {
+      rdma.simulation.inject(0, fault);
+    }
+    for (int i = 0; i < 3; i++) {
+      rdma.a.queue.arm();
+      assertTrue(
+          rdma.a.pair.postWrite(
+              i,
+              local.lkey(),
+              local.address(),
+              64,
+              remote.address(),
+              remote.rkey(),
+              QueuePair.SIGNALED));
+      rdma.a.pair.ring();
+      rdma.await(rdma.a);
+      rdma.settle(100_000);
+      rdma.a.queue.takeEvent();
+    }
+    List<Long> counts =
+        List.of(
+            rdma.simulation.statistics(0).interrupts() - interrupts,
+            rdma.simulation.statistics(0).completionEvents() - events);
+    assertEquals(0, rdma.simulation.clearFaults(0));
+    assertEquals(0, rdma.closeAndBalance());
+    return counts;
+  }
+}
