@@ -1,21 +1,28 @@
 package irdma4j.endtoend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.QueuePair;
+import irdma4j.driver.RdmaException;
 import irdma4j.pble.PbleLevels;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Moment;
 import irdma4j.simulator.Occasion;
+import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
+import irdma4j.uapi.PciFunction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What the faults do that the driver gets over without a word, seen at the device's counters. */
 class FaultEffectTest {
+  private static final int COMMAND = 4;
+  private static final int BUS_MASTER = 4;
+
   /**
    * Interrupts and completion events of three WRITEs, each asked for an event. Fails if a fault
    * does nothing or strikes twice.
@@ -26,6 +33,22 @@ class FaultEffectTest {
     assertEquals(List.of(2L, 3L), counts(new Fault.DropInterrupt(second(Occasion.INTERRUPT))));
     assertEquals(List.of(4L, 3L), counts(new Fault.DoubleInterrupt(second(Occasion.INTERRUPT))));
     assertEquals(List.of(2L, 2L), counts(new Fault.LoseDoorbell(second(Occasion.ARM_DOORBELL))));
+  }
+
+  /** Its memory is given back soon. Fails if the device is left the master of the bus. */
+  @Test
+  void aDeviceThatDoesNotAnswerReachesNoMemory() {
+    RdmaPair rdma = new RdmaPair(5, 0, 1024);
+    PciFunction function = rdma.simulation.function(0);
+    assertEquals(BUS_MASTER, function.config().read16(COMMAND) & BUS_MASTER);
+    rdma.simulation.inject(0, new Fault.SilentFirmware(Moment.now()));
+    assertThrows(RdmaException.class, () -> rdma.a.device.createCompletionQueue(16));
+    assertEquals(0, function.config().read16(COMMAND) & BUS_MASTER);
+    assertThrows(RdmaException.class, rdma.a.device::close);
+    rdma.a.memories.forEach(DmaMemory::close);
+    assertEquals(0, function.dmaUsage().currentBytes());
+    rdma.b.close();
+    rdma.simulation.close();
   }
 
   private static Moment second(Occasion occasion) {

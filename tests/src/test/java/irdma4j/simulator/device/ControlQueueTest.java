@@ -3,6 +3,7 @@ package irdma4j.simulator.device;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.hwregs.CqpHostContext;
@@ -34,6 +35,9 @@ import irdma4j.hwregs.cqp.Nop;
 import irdma4j.hwregs.cqp.QueryFpm;
 import irdma4j.hwregs.cqp.QueryRdmaFeatures;
 import irdma4j.hwregs.cqp.UploadContext;
+import irdma4j.simulator.Fault;
+import irdma4j.simulator.Moment;
+import irdma4j.simulator.Occasion;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -100,6 +104,47 @@ final class ControlQueueTest {
       card.write(Registers.PFPE_CCQPLOW.offset(), (int) UNMAPPED);
       assertEquals(1 << 31, card.read(status));
       assertEquals(1, card.host.counters.dmaFaults);
+    }
+  }
+
+  /** Fails if the tail's error bit is still there while the next operation is on its way. */
+  @Test
+  void anErrorIsThatOfTheLastOperationAlone() {
+    try (BareCard card = new BareCard().up()) {
+      assertTrue(card.execute(new QueryFpm(0, UNMAPPED)).is(ControlStatus.DMA_FAULT));
+      assertTrue(failed(card));
+      card.device.inject(new Fault.SilentFirmware(Moment.now()));
+      assertThrows(AssertionError.class, () -> card.execute(new Nop()), "it is executed");
+      assertFalse(failed(card));
+    }
+  }
+
+  private static boolean failed(BareCard card) {
+    int tail = card.read(Registers.PFPE_CQPTAIL.offset());
+    return Registers.CQPTAIL_CQP_OP_ERR.isSet(Integer.toUnsignedLong(tail));
+  }
+
+  /** Fails if the fault does nothing, or strikes twice. */
+  @Test
+  void anInvalidationThatIsSkippedLeavesTheOldPage() {
+    try (BareCard card = new BareCard().up()) {
+      int last = 7;
+      long table = Iommu.BASE + 0x6000_0000L;
+      long before = Iommu.BASE + 0x6001_0000L;
+      long after = Iommu.BASE + 0x6002_0000L;
+      MemorySegment entries = card.host.map(table, 4096);
+      HostPages.word(entries, 0, before | 1);
+      card.require(card.execute(BareCard.segment(last, table | 512 << 2 | 1)));
+      long address = (long) last << 21;
+      assertEquals(before, card.device.translate(0, address));
+      HostPages.word(entries, 0, after | 1);
+      card.device.inject(new Fault.SkipInvalidation(Moment.next(Occasion.INVALIDATION)));
+      int invalidation =
+          (int) (Registers.PDINV_PMSDIDX.encode(last) | Registers.PDINV_PMSDPARTSEL.encode(1));
+      card.write(Registers.PFHMC_PDINV.offset(), invalidation);
+      assertEquals(before, card.device.translate(0, address));
+      card.write(Registers.PFHMC_PDINV.offset(), invalidation);
+      assertEquals(after, card.device.translate(0, address));
     }
   }
 
