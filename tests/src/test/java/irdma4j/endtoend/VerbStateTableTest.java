@@ -2,6 +2,7 @@ package irdma4j.endtoend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.driver.Access;
@@ -28,8 +29,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What each verb gives in each state of a connected queue pair, with and without a mistake in it;
- * {@link DatagramStateTableTest} has it for datagrams.
+ * What each verb gives in each state of a connected queue pair, with and without a mistake in it,
+ * and what becomes of it where the queue pair goes on to READY_TO_SEND; {@link
+ * DatagramStateTableTest} has it for datagrams.
  */
 class VerbStateTableTest {
   private static final int SIZE = 4096;
@@ -179,7 +181,7 @@ class VerbStateTableTest {
     };
   }
 
-  /** A key that can be invalidated, which the queue pair's own work makes valid first. */
+  /** A key that can be invalidated, which a queue pair's work makes valid first. */
   private int fastKey(RdmaPair.Side side, QueuePair qp, DmaMemory memory) {
     FastRegion region = side.domain.allocateFastRegion(2);
     ofCell.add(region);
@@ -199,7 +201,6 @@ class VerbStateTableTest {
   }
 
   private boolean post(QueuePair qp, QueuePair far, Verb verb, Mistake mistake) {
-    boolean ready = qp.state() == QueuePairState.READY_TO_SEND;
     int lkey = localKey(mistake);
     MemoryRegion there = remoteRegion(verb, mistake);
     int rkey = mistake == Mistake.REMOTE_KEY ? WRONG_KEY : there.rkey();
@@ -223,8 +224,8 @@ class VerbStateTableTest {
       case WRITE_IMMEDIATE -> qp.postWriteImmediate(7, lkey, from, 64, to, rkey, 5, flags);
       case READ -> qp.postRead(7, sges, to, rkey, flags);
       case READ_INVALIDATE -> {
-        boolean fast = ready && mistake != Mistake.LOCAL_KEY && mistake != Mistake.LOCAL_RIGHT;
-        int key = fast ? fastKey(rdma.a, qp, spare) : lkey;
+        boolean fast = mistake != Mistake.LOCAL_KEY && mistake != Mistake.LOCAL_RIGHT;
+        int key = fast ? fastKey(rdma.a, rdma.a.pair, spare) : lkey;
         long sink =
             fast
                 ? spare.segment().address() + (mistake == Mistake.LOCAL_BOUNDS ? SIZE - 63 : 0)
@@ -247,7 +248,7 @@ class VerbStateTableTest {
       }
       case LOCAL_INVALIDATE ->
           qp.postInvalidate(
-              7, mistake == Mistake.NONE && ready ? fastKey(rdma.a, qp, spare) : lkey, flags);
+              7, mistake == Mistake.NONE ? fastKey(rdma.a, rdma.a.pair, spare) : lkey, flags);
       case NOP -> send.nop(7, flags);
       case RECEIVE -> qp.postReceive(7, sges);
     };
@@ -266,13 +267,14 @@ class VerbStateTableTest {
       if (post(near, far, verb, mistake)) {
         near.ring();
         rdma.settle(2_000_000);
-        Completion completion = new Completion();
-        result = "waits";
-        if (rdma.a.queue.poll(completion)) {
-          assertEquals(7, completion.wrId());
-          result = completion.isSuccess() ? "done" : "flushed: " + completion.flushCode();
-        }
+        result = outcome();
         result += near.state().name().equals(state.name()) ? "" : "; then " + near.state();
+        if (result.equals("waits") && state != State.ERROR) {
+          goOn(near, far, state, verb);
+          rdma.settle(2_000_000);
+          result += ", " + outcome();
+          result += near.state() == QueuePairState.READY_TO_SEND ? "" : "; then " + near.state();
+        }
       } else {
         result = "refused";
       }
@@ -287,6 +289,34 @@ class VerbStateTableTest {
       rdma.settle(100_000);
       while (rdma.b.queue.poll(new Completion())) {}
       while (rdma.a.queue.poll(new Completion())) {}
+    }
+  }
+
+  /** What the next completion says. */
+  private String outcome() {
+    Completion completion = new Completion();
+    if (!rdma.a.queue.poll(completion)) {
+      return "waits";
+    }
+    assertEquals(7, completion.wrId());
+    assertFalse(rdma.a.queue.poll(new Completion()), "completed twice");
+    return completion.isSuccess() ? "done" : "flushed: " + completion.flushCode();
+  }
+
+  /** Goes on to READY_TO_SEND; a message comes for a receive. */
+  private void goOn(QueuePair near, QueuePair far, State from, Verb verb) {
+    switch (from) {
+      case INIT -> {
+        near.toReadyToReceive(path(far, true));
+        near.toReadyToSend();
+      }
+      case READY_TO_RECEIVE -> near.toReadyToSend();
+      case SEND_QUEUE_DRAINED -> near.resume();
+      case READY_TO_SEND, ERROR -> {}
+    }
+    if (verb == Verb.RECEIVE) {
+      assertTrue(far.postSend(8, remote.lkey(), remote.address(), SIZE / 64, QueuePair.SIGNALED));
+      far.ring();
     }
   }
 
@@ -312,10 +342,12 @@ class VerbStateTableTest {
         for (State state : State.values()) {
           String result = cell(state, verb, mistake);
           table.append(' ').append(result).append(" |");
-          String expected = expected(verb, mistake, state);
+          String expected = state == State.ERROR || done(verb, state) ? "" : "waits, ";
+          String last = expected(verb, mistake, state);
           boolean turned = result.endsWith("; then ERROR");
           if (!result.startsWith(expected)
-              || turned != (state == State.READY_TO_SEND && expected.equals("flushed"))) {
+              || !result.substring(expected.length()).startsWith(last)
+              || turned != (state != State.ERROR && mistake != Mistake.NONE)) {
             wrong.append("\n%s %s %s: %s".formatted(verb, mistake, state, result));
           }
         }
@@ -328,14 +360,34 @@ class VerbStateTableTest {
     assertEquals("", wrong.toString());
   }
 
+  /** Whether work is done in the state in which it is posted. */
+  private static boolean done(Verb verb, State state) {
+    return state == State.READY_TO_SEND && verb != Verb.RECEIVE;
+  }
+
   private static String expected(Verb verb, Mistake mistake, State state) {
     if (state == State.ERROR) {
       return verb == Verb.NOP ? "waits" : "flushed";
     }
-    if (verb == Verb.RECEIVE || state != State.READY_TO_SEND) {
-      return "waits";
-    }
     return mistake == Mistake.NONE ? "done" : "flushed";
+  }
+
+  /** Fails if a verb of a queue pair that is closed does anything but say so. */
+  @Test
+  void noVerbWorksOnAClosedQueuePair() {
+    QueuePair near = create(rdma.a);
+    try (QueuePair far = create(rdma.b)) {
+      far.connect(path(near, false));
+      bring(near, far, State.READY_TO_SEND);
+      near.close();
+      for (Verb verb : Verb.values()) {
+        assertThrows(
+            IllegalStateException.class, () -> post(near, far, verb, Mistake.NONE), verb.name());
+      }
+      assertThrows(IllegalStateException.class, near::ring);
+    }
+    rdma.settle(100_000);
+    assertFalse(rdma.a.queue.poll(new Completion()));
   }
 
   /**
