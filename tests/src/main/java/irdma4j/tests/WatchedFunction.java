@@ -18,6 +18,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class WatchedFunction implements PciFunction {
   private final PciFunction function;
+  private final DmaSource source;
   private final FunctionWatcher watcher;
 
   /**
@@ -26,14 +27,25 @@ public final class WatchedFunction implements PciFunction {
    * @param function the function behind it; closed with this one
    */
   public WatchedFunction(PciFunction function, FunctionWatcher watcher) {
+    this(function, function::allocateDma, watcher);
+  }
+
+  /**
+   * Wraps a function whose memory comes from elsewhere.
+   *
+   * @param function the function behind it; closed with this one
+   * @param source of memory that the function reaches; stays the caller's
+   */
+  public WatchedFunction(PciFunction function, DmaSource source, FunctionWatcher watcher) {
     this.function = function;
+    this.source = source;
     this.watcher = watcher;
   }
 
   @Override
   public DmaMemory allocateDma(long bytes, long alignment, DmaPlacement placement) {
     watcher.allocating();
-    DmaMemory memory = function.allocateDma(bytes, alignment, placement);
+    DmaMemory memory = source.allocateDma(bytes, alignment, placement);
     watcher.allocated(memory);
     return new Memory(memory);
   }

@@ -150,23 +150,17 @@ public class PbleBenchmark {
    */
   @Benchmark
   public int getAndFreeOldest() {
-    PbleAllocation allocation = pool.allocate(count, PbleLevels.ANY);
-    int index = allocation.firstIndex();
-    if (ring.length == 0) {
-      pool.free(allocation);
-      return index;
-    }
-    pool.free(ring[oldest]);
-    ring[oldest] = allocation;
-    oldest = oldest + 1 == ring.length ? 0 : oldest + 1;
-    return index;
+    return replaceOldest(count);
   }
 
   /** The same with requests of other sizes between, {@code count} being the largest. */
   @Benchmark
   public int getAndFreeOldestMixed() {
     next = next == 2 ? 0 : next + 1;
-    int size = Math.max(1, count >> (3 * next));
+    return replaceOldest(Math.max(1, count >> (3 * next)));
+  }
+
+  private int replaceOldest(int size) {
     PbleAllocation allocation = pool.allocate(size, PbleLevels.ANY);
     int index = allocation.firstIndex();
     if (ring.length == 0) {

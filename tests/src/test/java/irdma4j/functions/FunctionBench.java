@@ -46,7 +46,7 @@ final class FunctionBench {
   final Simulation simulation;
   final OwnedMemory memory = new OwnedMemory();
   final RdmaDevice device;
-  private final RecyclingFunction function;
+  private final RecyclingMemory recycled;
   private final ProtectionDomain domain;
   private final DmaMemory buffer;
   private final long ownBytes;
@@ -54,11 +54,11 @@ final class FunctionBench {
 
   FunctionBench(SegmentType type) {
     simulation = Simulation.builder().functions(1).seed(1).stepped().profile(card()).build();
-    function = new RecyclingFunction(simulation.function(0));
+    recycled = new RecyclingMemory(simulation.function(0));
     memory.belongTo(PHYSICAL);
     device =
         RdmaDevice.open(
-            new WatchedFunction(function, memory),
+            new WatchedFunction(simulation.function(0), recycled, memory),
             DeviceConfig.defaults()
                 .withSeed(1)
                 .withQueuePairs(8)
@@ -124,7 +124,7 @@ final class FunctionBench {
       device.close();
       buffer.close();
       assertEquals(0, memory.bytes(), "memory is left");
-      function.close();
+      recycled.close();
       assertEquals(0, simulation.function(0).dmaUsage().currentBytes(), "memory is left");
       assertEquals(0, simulation.statistics(0).dmaFaults());
     }

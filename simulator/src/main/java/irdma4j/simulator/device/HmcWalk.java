@@ -41,6 +41,7 @@ public final class HmcWalk {
   private final int[] objectBytes = new int[IDS];
   private final long[] counts = new long[IDS];
   private final long[] bases = new long[IDS];
+  private final long[] onePble = new long[1];
   private long hits;
   private long misses;
   private long faults;
@@ -152,16 +153,7 @@ public final class HmcWalk {
 
   /** The PBLE at an index, or {@link #FAULT}. */
   long pble(long index) {
-    if (index < 0 || index >= pbleCount) {
-      return fault();
-    }
-    long iova = translate(pbleBase + (index << 3));
-    if (iova == FAULT) {
-      return FAULT;
-    }
-    long faultsBefore = host.faults();
-    long entry = host.readPble(iova);
-    return host.faults() == faultsBefore ? entry : fault();
+    return pbles(index, 1, onePble) == 0 ? FAULT : onePble[0];
   }
 
   /**

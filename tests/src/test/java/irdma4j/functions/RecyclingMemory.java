@@ -1,12 +1,8 @@
 package irdma4j.functions;
 
-import irdma4j.uapi.Bar;
-import irdma4j.uapi.ConfigSpace;
-import irdma4j.uapi.DeviceClock;
+import irdma4j.tests.DmaSource;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
-import irdma4j.uapi.DmaUsage;
-import irdma4j.uapi.Interrupts;
 import irdma4j.uapi.PciFunction;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -14,12 +10,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A function whose DMA memory is used again and not given back until this is closed, since to free
+ * A function's DMA memory that is used again and not given back until this is closed, since to free
  * memory that threads share costs more than all else in a trial. What is given back is filled with
  * ones, so that a page descriptor in it is valid and leads nowhere, and comes again last; blocks of
  * 2 MiB, whose content no trial looks at, are left as they are.
  */
-final class RecyclingFunction implements PciFunction {
+final class RecyclingMemory implements DmaSource, AutoCloseable {
   private static final long PAGE = 4096;
   private static final long LARGE = 2L << 20;
 
@@ -29,7 +25,7 @@ final class RecyclingFunction implements PciFunction {
   private final Map<Shape, ArrayDeque<DmaMemory>> free = new HashMap<>();
 
   /** Uses the memory of a function, which stays the caller's. */
-  RecyclingFunction(PciFunction function) {
+  RecyclingMemory(PciFunction function) {
     this.function = function;
   }
 
@@ -88,46 +84,6 @@ final class RecyclingFunction implements PciFunction {
         free.get(shape).add(memory);
       }
     }
-  }
-
-  @Override
-  public String address() {
-    return function.address();
-  }
-
-  @Override
-  public ConfigSpace config() {
-    return function.config();
-  }
-
-  @Override
-  public Bar bar(int index) {
-    return function.bar(index);
-  }
-
-  @Override
-  public DmaUsage dmaUsage() {
-    return function.dmaUsage();
-  }
-
-  @Override
-  public Interrupts interrupts() {
-    return function.interrupts();
-  }
-
-  @Override
-  public DeviceClock clock() {
-    return function.clock();
-  }
-
-  @Override
-  public void setBusMaster(boolean enabled) {
-    function.setBusMaster(enabled);
-  }
-
-  @Override
-  public void reset() {
-    function.reset();
   }
 
   /** Gives back what nobody uses. */
