@@ -231,8 +231,8 @@ final class ControlQueue {
       }
       clock.pause(POLL_NANOS);
     }
-    // It was the only one on its way, so anywhere else only a reset has brought the tail.
-    if (tail != ring.head()) {
+    // A reset brings the tail to 0, too.
+    if (tail == 0 && bar.read32(Registers.PFPE_CCQPSTATUS.offset()) == 0) {
       throw noAnswer(command);
     }
     return 0;

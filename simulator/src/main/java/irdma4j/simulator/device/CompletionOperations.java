@@ -55,7 +55,7 @@ final class CompletionOperations {
             c.avoidConflict(),
             c.shadowAddress(),
             ring);
-    if (!device.reaches(c.shadowAddress())) {
+    if (!device.reaches(c.shadowAddress()) || !device.reaches(object)) {
       return ControlStatus.DMA_FAULT;
     }
     cq.store(device, object);
@@ -87,6 +87,9 @@ final class CompletionOperations {
             c.firstPbleIndex());
     if (c.virtualRing() && !pblesBacked(ring)) {
       return ControlStatus.PBLE_NOT_BACKED;
+    }
+    if (!device.reaches(object)) {
+      return ControlStatus.DMA_FAULT;
     }
     CompletionQueue resized = cq.resized(c.checkOverflow(), ring, device);
     resized.store(device, object);

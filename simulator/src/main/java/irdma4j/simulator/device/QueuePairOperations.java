@@ -127,11 +127,15 @@ final class QueuePairOperations {
   }
 
   ControlStatus destroy(DestroyQp c) {
-    if (queuePairs.remove(c.qpId()) == null) {
+    if (!queuePairs.containsKey(c.qpId())) {
       return ControlStatus.NO_SUCH_OBJECT;
     }
-    engine().destroyed(c.qpId());
-    return clearObject(c.qpId());
+    ControlStatus status = clearObject(c.qpId());
+    if (status == ControlStatus.OK) {
+      queuePairs.remove(c.qpId());
+      engine().destroyed(c.qpId());
+    }
+    return status;
   }
 
   ControlStatus uploadContext(UploadContext c) {

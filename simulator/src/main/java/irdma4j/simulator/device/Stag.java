@@ -61,8 +61,11 @@ final class Stag {
     return (first + length - 1) >>> pageBits;
   }
 
-  void store(Device device, long object) {
-    device.writeHostWord(object, address);
+  /** Writes it to its object, which lies in one page; false if there is no memory. */
+  boolean store(Device device, long object) {
+    if (!device.writeHostWord(object, address)) {
+      return false;
+    }
     device.writeHostWord(object + 8, length | (long) pdId << 46);
     device.writeHostWord(
         object + 16,
@@ -79,6 +82,7 @@ final class Stag {
     device.writeHostWord(object + 32, firstPble | (long) qpId << 32);
     device.writeHostWord(object + 40, windows);
     device.writeHostWord(object + 48, capacity);
+    return true;
   }
 
   void load(Device device, long object) {

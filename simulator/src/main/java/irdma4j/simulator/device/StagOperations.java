@@ -145,6 +145,6 @@ final class StagOperations {
   }
 
   private ControlStatus store(int index, Stag entry) {
-    return stags.store(index, entry) ? ControlStatus.OK : ControlStatus.OBJECT_NOT_BACKED;
+    return stags.store(index, entry) ? ControlStatus.OK : ControlStatus.DMA_FAULT;
   }
 }

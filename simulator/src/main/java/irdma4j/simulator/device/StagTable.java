@@ -99,15 +99,18 @@ final class StagTable {
     return entry;
   }
 
-  /** Writes an entry through to its object. */
+  /** Writes an entry through to its object; if that cannot be, the change is forgotten. */
   boolean store(int index, Stag entry) {
     entry.runLength = 0;
     long object = hmc.object(HmcObject.MR, index);
-    if (object == HmcWalk.FAULT) {
-      return false;
+    if (object != HmcWalk.FAULT && entry.store(device, object)) {
+      return true;
     }
-    entry.store(device, object);
-    return true;
+    @Nullable Stag[] chunk = chunks[index >>> CHUNK_BITS];
+    if (chunk != null) {
+      chunk[index & (CHUNK - 1)] = null;
+    }
+    return false;
   }
 
   /** As {@link DeviceServices#checkAccess}. */

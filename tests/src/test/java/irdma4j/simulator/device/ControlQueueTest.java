@@ -15,7 +15,10 @@ import irdma4j.hwregs.RoceContext;
 import irdma4j.hwregs.cqp.AddArp;
 import irdma4j.hwregs.cqp.AddLocalMac;
 import irdma4j.hwregs.cqp.AllocateLocalMac;
+import irdma4j.hwregs.cqp.AllocateMw;
+import irdma4j.hwregs.cqp.AllocateStag;
 import irdma4j.hwregs.cqp.CommitFpm;
+import irdma4j.hwregs.cqp.CqpCommand;
 import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.hwregs.cqp.CreateCq;
 import irdma4j.hwregs.cqp.CreateQp;
@@ -30,6 +33,7 @@ import irdma4j.hwregs.cqp.ManagePushPage;
 import irdma4j.hwregs.cqp.ManageQuadHash;
 import irdma4j.hwregs.cqp.ManageStats;
 import irdma4j.hwregs.cqp.ManageWorkSchedNode;
+import irdma4j.hwregs.cqp.ModifyCq;
 import irdma4j.hwregs.cqp.ModifyQp;
 import irdma4j.hwregs.cqp.Nop;
 import irdma4j.hwregs.cqp.QueryFpm;
@@ -201,6 +205,62 @@ final class ControlQueueTest {
       RoceContext.TXCQNUM.set(card.buffer, 0x1000, 9);
       assertTrue(card.execute(qp(5, CONTEXT)).is(ControlStatus.NO_SUCH_OBJECT), "no such CQs");
       assertTrue(card.execute(BareCard.segment(20, 1)).is(ControlStatus.BAD_PARAMETER));
+    }
+  }
+
+  /**
+   * A page of the HMC that is mapped nowhere: what is written there is lost, so that the operation
+   * has failed. Fails if it succeeds all the same, or has changed something, so that the next one
+   * is another.
+   */
+  @Test
+  void anOperationWhoseMemoryIsNotThereFails() {
+    try (BareCard card = new BareCard().up()) {
+      RoceContext.TXCQNUM.set(card.buffer, 0x1000, 1);
+      RoceContext.RXCQNUM.set(card.buffer, 0x1000, 1);
+      card.require(card.execute(cq(1)));
+      card.require(card.execute(qp(9, CONTEXT)));
+      card.require(card.execute(new AllocateMw(5, 8, true, false)));
+      for (HmcObject object : List.of(HmcObject.CQ, HmcObject.QP, HmcObject.MR)) {
+        long at = BareCard.HMC + card.bases.get(object);
+        card.host.iommu.unmap(
+            (int) ((at + (object == HmcObject.QP ? 9 * 512 : 0) - Iommu.BASE) >>> 12));
+      }
+      card.backSegment(0);
+      List<String> before = List.copyOf(card.queues.calls);
+      for (int time = 0; time < 2; time++) {
+        for (CqpCommand command :
+            List.of(
+                cq(2),
+                new ModifyCq(
+                    1,
+                    32,
+                    3,
+                    8,
+                    BareCard.BUFFER + 0x4000,
+                    SHADOW,
+                    0,
+                    0,
+                    0,
+                    true,
+                    0,
+                    true,
+                    false,
+                    false,
+                    false,
+                    false),
+                qp(10, CONTEXT),
+                modify(9, true, true, 2),
+                new DestroyQp(9, ROCE_RC, CONTEXT, SHADOW, false, false),
+                // The event needs what stands in the queue pair's object.
+                new FlushWqes(0, 0, 4, 1, 3, 1, 9, true, false, false, false),
+                new AllocateMw(5, 9, true, false),
+                new AllocateStag(4096, 5, 9, 0, 0, true, 0, 0, 1, true, false, false))) {
+          BareCard.Outcome outcome = card.execute(command);
+          assertTrue(outcome.is(ControlStatus.DMA_FAULT), () -> command + ": " + outcome);
+        }
+      }
+      assertEquals(before, card.queues.calls);
     }
   }
 
