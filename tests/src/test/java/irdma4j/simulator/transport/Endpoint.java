@@ -45,8 +45,18 @@ final class Endpoint {
     int retries = 7;
     int rnrRetries = 7;
     int readsOut = 4;
+
+    /** Code of 4, 16, 64, 128 or 256. */
     int readsIn = 1;
+
     int credits = 0x1e;
+
+    /** How many messages may take a receive before the first acknowledgement. */
+    int creditLimit = 0xffff;
+
+    /** Packets that may be out, up to 256. */
+    int window = 0x400;
+
     int type = 3;
     int qkey;
     boolean remoteWrite = true;
@@ -124,8 +134,8 @@ final class Endpoint {
     set(RoceContext.PSNUNA, s.localPsn);
     set(RoceContext.PSNMAX, s.localPsn);
     set(RoceContext.EPSN, s.remotePsn);
-    set(RoceContext.LSN, 0xffff);
-    set(RoceContext.CWNDROCE, 0x400);
+    set(RoceContext.LSN, s.creditLimit);
+    set(RoceContext.CWNDROCE, s.window);
     set(RoceContext.REXMIT_THRESH, s.retries);
     set(RoceContext.RNRNAK_THRESH, s.rnrRetries);
     set(RoceContext.RTOMIN, s.timeout);
