@@ -26,6 +26,7 @@ public final class MemoryRegion implements AutoCloseable {
   private final int stagIndex;
   private final int key;
   private final long address;
+  private final boolean addressBased;
   private final long length;
   private final PageSize pageSize;
   private final @Nullable PbleAllocation pages;
@@ -37,6 +38,7 @@ public final class MemoryRegion implements AutoCloseable {
       int stagIndex,
       int key,
       long address,
+      boolean addressBased,
       long length,
       PageSize pageSize,
       @Nullable PbleAllocation pages) {
@@ -45,6 +47,7 @@ public final class MemoryRegion implements AutoCloseable {
     this.stagIndex = stagIndex;
     this.key = key;
     this.address = address;
+    this.addressBased = addressBased;
     this.length = length;
     this.pageSize = pageSize;
     this.pages = pages;
@@ -57,6 +60,7 @@ public final class MemoryRegion implements AutoCloseable {
       long offset,
       long length,
       long address,
+      boolean addressBased,
       PbleLevels levels,
       Access... access) {
     Objects.checkFromIndexSize(offset, length, memory.size());
@@ -93,7 +97,7 @@ public final class MemoryRegion implements AutoCloseable {
           .control()
           .execute(
               new RegisterMr(
-                  address,
+                  addressBased ? address : address & (pageSize.bytes() - 1),
                   length,
                   pd.id(),
                   key,
@@ -106,10 +110,19 @@ public final class MemoryRegion implements AutoCloseable {
                   pageSize.code(),
                   rights.bits(),
                   rights.remote(),
-                  true,
+                  addressBased,
                   false,
                   false));
-      return new MemoryRegion(device, pd.id(), stagIndex, key, address, length, pageSize, pages);
+      return new MemoryRegion(
+          device,
+          pd.id(),
+          stagIndex,
+          key,
+          addressBased ? address : 0,
+          addressBased,
+          length,
+          pageSize,
+          pages);
     } catch (RuntimeException e) {
       if (stagIndex >= 0) {
         device.stagIds().giveBack(stagIndex);
@@ -135,9 +148,13 @@ public final class MemoryRegion implements AutoCloseable {
     return lkey();
   }
 
-  /** Address of the first byte, as work requests call it. */
+  /** Address of the first byte, as work requests call it; 0 if the region is zero-based. */
   public long address() {
     return address;
+  }
+
+  boolean isAddressBased() {
+    return addressBased;
   }
 
   /** Length in bytes. */

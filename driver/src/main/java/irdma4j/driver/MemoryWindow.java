@@ -76,6 +76,9 @@ public final class MemoryWindow implements AutoCloseable {
     if (type == Type.ONE && !virtualAddress) {
       throw new IllegalArgumentException("only a window of type 2 can be addressed from 0 on");
     }
+    if (!region.isAddressBased()) {
+      throw new IllegalArgumentException("no window can be bound to a region that begins at 0");
+    }
     long offset = address - region.address();
     if (length < 0
         || (length == 0 && type == Type.TWO)

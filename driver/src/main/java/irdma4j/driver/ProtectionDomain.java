@@ -3,6 +3,7 @@ package irdma4j.driver;
 import irdma4j.hwregs.PageSize;
 import irdma4j.pble.PbleLevels;
 import irdma4j.uapi.DmaMemory;
+import java.util.Objects;
 
 /**
  * A protection domain: regions and queue pairs of one domain may be used together.
@@ -69,7 +70,24 @@ public final class ProtectionDomain implements AutoCloseable {
       Access... access) {
     requireOpen();
     MemoryRegion region =
-        MemoryRegion.register(device, this, memory, offset, length, address, levels, access);
+        MemoryRegion.register(device, this, memory, offset, length, address, true, levels, access);
+    return device.adopt(region, region::release);
+  }
+
+  /**
+   * Registers a part of memory whose first byte is called 0 in work requests, here and at the peer.
+   * No window can be bound to it.
+   *
+   * @throws IllegalArgumentException if the range leaves the memory
+   */
+  public MemoryRegion registerZeroBased(
+      DmaMemory memory, long offset, long length, PbleLevels levels, Access... access) {
+    requireOpen();
+    Objects.checkFromIndexSize(offset, length, memory.size());
+    // Named as its IOVA, it has the same place in a page of any size.
+    MemoryRegion region =
+        MemoryRegion.register(
+            device, this, memory, offset, length, memory.iova(offset), false, levels, access);
     return device.adopt(region, region::release);
   }
 

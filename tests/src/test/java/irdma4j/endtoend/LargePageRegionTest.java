@@ -83,6 +83,33 @@ class LargePageRegionTest {
     assertEquals(0, sink.at(offset + length).get(ValueLayout.JAVA_BYTE, 0));
   }
 
+  /** Counted from 0, the first byte's place in its page is not that of its address. */
+  @Test
+  void aRegionFromZeroOnHasHugePages() {
+    SplicedMemory source = SplicedMemory.of(rdma.a, PAGES, HUGE, HUGE, new Random(3));
+    SplicedMemory sink = SplicedMemory.of(rdma.b, PAGES, HUGE, HUGE, new Random(4));
+    long offset = HUGE - 5000;
+    MemoryRegion local =
+        rdma.a.domain.registerZeroBased(source, offset, 9000, PbleLevels.ANY, Access.LOCAL_WRITE);
+    MemoryRegion remote =
+        rdma.b.domain.registerZeroBased(
+            sink, offset, 9000, PbleLevels.ANY, Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+    assertEquals(HUGE, remote.pageSize());
+    assertEquals(2, remote.pbleCount());
+    for (int i = 0; i < 9000; i++) {
+      source.at(offset + i).set(ValueLayout.JAVA_BYTE, 0, (byte) (i * 7 + 1));
+    }
+    assertTrue(
+        rdma.a.pair.postWrite(1, local.lkey(), 1, 8999, 1, remote.rkey(), QueuePair.SIGNALED));
+    rdma.a.pair.ring();
+    assertTrue(rdma.await(rdma.a).isSuccess());
+    assertEquals(0, sink.at(offset).get(ValueLayout.JAVA_BYTE, 0));
+    for (int i = 1; i < 9000; i++) {
+      assertEquals((byte) (i * 7 + 1), sink.at(offset + i).get(ValueLayout.JAVA_BYTE, 0));
+    }
+    assertEquals(0, sink.at(offset + 9000).get(ValueLayout.JAVA_BYTE, 0));
+  }
+
   /** An address that has another place in a 2 MiB page than its byte needs pages of 4 KiB. */
   @Test
   void anAddressThatDoesNotFitTakesSmallPages() {

@@ -131,9 +131,11 @@ class ProtectionProperties {
 
     private Shared region(
         ProtectionDomain domain, int from, int length, List<Access> rights, boolean usable) {
+      Access[] all = with(rights, Access.LOCAL_WRITE);
       MemoryRegion region =
-          domain.registerMemory(
-              there, from, length, PbleLevels.ANY, with(rights, Access.LOCAL_WRITE));
+          random.nextInt(3) == 0
+              ? domain.registerZeroBased(there, from, length, PbleLevels.ANY, all)
+              : domain.registerMemory(there, from, length, PbleLevels.ANY, all);
       ofConnection.addFirst(region);
       return of(region.rkey(), region.address(), from, length, rights, usable);
     }

@@ -43,17 +43,30 @@ class ProtectionTableTest {
   private static final int FROM = 1000;
 
   private static final int LENGTH = 5000;
+  private static final int IN_ONE_PAGE = 2000;
   private static final int REACH = 64;
+  private static final int LOCAL_READ = 1;
+  private static final int LOCAL_WRITE = 2;
+  private static final int REMOTE_READ = 4;
+  private static final int REMOTE_WRITE = 8;
   private static final int ACKNOWLEDGE = 17;
   private static final int NAK_REMOTE_ACCESS = 0x62;
   private static final int NAK_REMOTE_OPERATION = 0x63;
 
   private enum Target {
     REGION,
+    REGION_ZERO_BASED,
     FAST_REGION,
+    FAST_REGION_ZERO_BASED,
     WINDOW_TYPE_1,
     WINDOW_TYPE_2,
-    WINDOW_TYPE_2_ZERO_BASED
+    WINDOW_TYPE_2_ZERO_BASED;
+
+    boolean isZeroBased() {
+      return this == REGION_ZERO_BASED
+          || this == FAST_REGION_ZERO_BASED
+          || this == WINDOW_TYPE_2_ZERO_BASED;
+    }
   }
 
   private enum Mistake {
@@ -82,10 +95,10 @@ class ProtectionTableTest {
 
     boolean applies(Target target) {
       return switch (this) {
-        case BEFORE_THE_START -> target != Target.WINDOW_TYPE_2_ZERO_BASED;
+        case BEFORE_THE_START -> !target.isZeroBased();
         case ANOTHER_QUEUE_PAIR ->
             target == Target.WINDOW_TYPE_2 || target == Target.WINDOW_TYPE_2_ZERO_BASED;
-        case INVALIDATED -> target != Target.REGION;
+        case INVALIDATED -> target != Target.REGION && target != Target.REGION_ZERO_BASED;
         default -> true;
       };
     }
@@ -162,6 +175,35 @@ class ProtectionTableTest {
             ofCell.addFirst(region);
             yield new Named(region.rkey(), address);
           }
+          case REGION_ZERO_BASED -> {
+            Access[] rights =
+                writable ? new Access[] {Access.LOCAL_WRITE, right} : new Access[] {right};
+            MemoryRegion region =
+                domain.registerZeroBased(memory, FROM, LENGTH, PbleLevels.ANY, rights);
+            ofCell.addFirst(region);
+            assertEquals(0, region.address());
+            yield new Named(region.rkey(), 0);
+          }
+          case FAST_REGION_ZERO_BASED -> {
+            FastRegion region = domain.allocateFastRegion(1);
+            ofCell.addFirst(region);
+            // No method registers so: a region of one page, which needs no page list.
+            int rights = LOCAL_READ | LOCAL_WRITE | (writable ? REMOTE_WRITE : REMOTE_READ);
+            int key = region.key() & ~0xff | 0x5a;
+            assertEquals(0, FROM / 4096);
+            work(
+                rdma,
+                binder,
+                binder
+                    .sendQueue()
+                    .fastRegister(
+                        1, 1, key >>> 8, key & 0xff, rights, FROM, IN_ONE_PAGE, false, 4096, 0, 0,
+                        memory.iova(0)));
+            if (mistake == Mistake.INVALIDATED) {
+              work(rdma, binder, binder.postInvalidate(2, key, 1));
+            }
+            yield new Named(key, 0);
+          }
           case FAST_REGION -> {
             FastRegion region = domain.allocateFastRegion(4);
             ofCell.addFirst(region);
@@ -209,7 +251,10 @@ class ProtectionTableTest {
       case INDEX_NEVER_ALLOCATED -> new Named(named.key + (1000 << 8), named.address);
       case INDEX_BEYOND_THE_TABLE -> new Named(0xffff_ff00, named.address);
       case BEFORE_THE_START -> new Named(named.key, named.address - 1);
-      case ONE_BYTE_BEYOND -> new Named(named.key, named.address + LENGTH - REACH + 1);
+      case ONE_BYTE_BEYOND -> {
+        int length = target == Target.FAST_REGION_ZERO_BASED ? IN_ONE_PAGE : LENGTH;
+        yield new Named(named.key, named.address + length - REACH + 1);
+      }
       case AROUND_THE_END_OF_ADDRESSES -> new Named(named.key, -REACH + 1);
       default -> named;
     };
@@ -336,11 +381,9 @@ class ProtectionTableTest {
   @Test
   void regionsAndWindowsKeepAPeerOut() throws Exception {
     StringBuilder report = new StringBuilder("## Memory regions\n\n");
-    table(report, EnumSet.of(Target.REGION, Target.FAST_REGION));
+    table(report, EnumSet.range(Target.REGION, Target.FAST_REGION_ZERO_BASED));
     report.append("\n## Memory windows\n\n");
-    table(
-        report,
-        EnumSet.of(Target.WINDOW_TYPE_1, Target.WINDOW_TYPE_2, Target.WINDOW_TYPE_2_ZERO_BASED));
+    table(report, EnumSet.range(Target.WINDOW_TYPE_1, Target.WINDOW_TYPE_2_ZERO_BASED));
     Path file = Path.of("target", "protection.md");
     Files.createDirectories(file.getParent());
     Files.writeString(file, report);

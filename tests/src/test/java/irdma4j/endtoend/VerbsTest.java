@@ -21,6 +21,7 @@ import irdma4j.driver.ring.SgeList;
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.FlushCode;
 import irdma4j.hwregs.SqOpcode;
+import irdma4j.pble.PbleLevels;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import java.lang.foreign.MemorySegment;
@@ -446,7 +447,11 @@ class VerbsTest {
     MemoryWindow window = rdma.b.domain.allocateWindow(MemoryWindow.Type.ONE);
     MemoryWindow foreign = other.allocateWindow(MemoryWindow.Type.TWO);
     FastRegion region = rdma.b.domain.allocateFastRegion(2);
+    MemoryRegion fromZero =
+        rdma.b.domain.registerZeroBased(right, 0, SIZE, PbleLevels.ANY, Access.BIND_WINDOW);
     int key = window.rkey();
+    assertThrows(
+        IllegalArgumentException.class, () -> far.postBind(1, window, fromZero, 0, 1, 0));
     assertThrows(
         IllegalArgumentException.class,
         () -> far.postBind(1, foreign, remote, remote.address(), 1, 0));
