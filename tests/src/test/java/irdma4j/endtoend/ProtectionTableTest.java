@@ -197,7 +197,17 @@ class ProtectionTableTest {
                 binder
                     .sendQueue()
                     .fastRegister(
-                        1, 1, key >>> 8, key & 0xff, rights, FROM, IN_ONE_PAGE, false, 4096, 0, 0,
+                        1,
+                        1,
+                        key >>> 8,
+                        key & 0xff,
+                        rights,
+                        FROM,
+                        IN_ONE_PAGE,
+                        false,
+                        4096,
+                        0,
+                        0,
                         memory.iova(0)));
             if (mistake == Mistake.INVALIDATED) {
               work(rdma, binder, binder.postInvalidate(2, key, 1));

@@ -450,8 +450,7 @@ class VerbsTest {
     MemoryRegion fromZero =
         rdma.b.domain.registerZeroBased(right, 0, SIZE, PbleLevels.ANY, Access.BIND_WINDOW);
     int key = window.rkey();
-    assertThrows(
-        IllegalArgumentException.class, () -> far.postBind(1, window, fromZero, 0, 1, 0));
+    assertThrows(IllegalArgumentException.class, () -> far.postBind(1, window, fromZero, 0, 1, 0));
     assertThrows(
         IllegalArgumentException.class,
         () -> far.postBind(1, foreign, remote, remote.address(), 1, 0));
