@@ -189,7 +189,7 @@ class ProtectionTableTest {
             ofCell.addFirst(region);
             // No method registers so: a region of one page, which needs no page list.
             int rights = LOCAL_READ | LOCAL_WRITE | (writable ? REMOTE_WRITE : REMOTE_READ);
-            int key = region.key() & ~0xff | 0x5a;
+            int key = (region.key() & ~0xff) | 0x5a;
             assertEquals(0, FROM / 4096);
             work(
                 rdma,
