@@ -91,7 +91,7 @@ final class CompletionOperations {
     if (!device.reaches(object)) {
       return ControlStatus.DMA_FAULT;
     }
-    CompletionQueue resized = cq.resized(c.checkOverflow(), ring, device);
+    CompletionQueue resized = cq.resized(c.checkOverflow(), ring);
     resized.store(device, object);
     queues.add(resized);
     return ControlStatus.OK;

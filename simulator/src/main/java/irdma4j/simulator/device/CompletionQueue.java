@@ -23,6 +23,10 @@ final class CompletionQueue {
   final boolean wideEntries;
   final long shadow;
   private EventRing ring;
+
+  /** How many rings there were before this one, in the bits that the driver counts them with. */
+  private long ringsBefore;
+
   private int consumer;
   private long used;
 
@@ -60,12 +64,13 @@ final class CompletionQueue {
     this.ring = ring;
   }
 
-  /** The queue goes on in a new ring, from its start. */
-  CompletionQueue resized(boolean overflowCheck, EventRing newRing, Device device) {
+  /** The queue goes on in a new ring, from its start; one that has overflowed stays so. */
+  CompletionQueue resized(boolean overflowCheck, EventRing newRing) {
     CompletionQueue next =
         new CompletionQueue(
             id, context, eventQueue, hasEventQueue, overflowCheck, wideEntries, shadow, newRing);
-    next.consumer = (int) CqShadow.CQEIDX.decode(device.readHostWord(shadow)) % newRing.entries;
+    next.ringsBefore = (ringsBefore + 1) & CqShadow.SW_CQ_SELECT.max();
+    next.overflowed = overflowed;
     next.armSequence = armSequence;
     next.armedNext = armedNext;
     next.armedSolicited = armedSolicited;
@@ -185,6 +190,11 @@ final class CompletionQueue {
   }
 
   private void lookAtConsumer(Device device) {
+    long reading = device.readHostWord(shadow + CqShadow.SW_CQ_SELECT.offset());
+    if (CqShadow.SW_CQ_SELECT.decode(reading) != ringsBefore) {
+      // The driver's index is one of the ring before this.
+      return;
+    }
     int read = (int) CqShadow.CQEIDX.decode(device.readHostWord(shadow));
     if (read < ring.entries) {
       int consumed = read - consumer;
