@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.QueuePair;
 import irdma4j.driver.RdmaException;
+import irdma4j.hwregs.cqp.CqpOpcode;
 import irdma4j.pble.PbleLevels;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Moment;
@@ -14,6 +15,7 @@ import irdma4j.simulator.Occasion;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.DmaPlacement;
 import irdma4j.uapi.PciFunction;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -49,6 +51,62 @@ class FaultEffectTest {
     assertEquals(0, function.dmaUsage().currentBytes());
     rdma.b.close();
     rdma.simulation.close();
+  }
+
+  /**
+   * The third of five operations of a kind fails, with other operations between them. Fails if
+   * another one does, the codes are others, or what failed was done.
+   */
+  @Test
+  void theOperationThatIsNamedFails() {
+    RdmaPair rdma = new RdmaPair(5, 0, 1024);
+    rdma.simulation.inject(
+        0, new Fault.FailControlOperation(Moment.next(CqpOpcode.CREATE_CQ).nth(3), 0xffff, 0x8765));
+    DmaMemory memory = rdma.a.memory(4096, DmaPlacement.SCATTERED);
+    for (int i = 1; i <= 5; i++) {
+      rdma.a.region(memory, PbleLevels.ANY);
+      if (i == 3) {
+        String message =
+            assertThrows(RdmaException.class, () -> rdma.a.device.createCompletionQueue(16))
+                .getMessage();
+        assertEquals("CREATE_CQ failed: major 0xffff (error), minor 0x8765 (unknown)", message);
+      } else {
+        rdma.a.device.createCompletionQueue(16);
+      }
+    }
+    assertEquals(0, rdma.simulation.clearFaults(0));
+    assertEquals(0, rdma.closeAndBalance());
+  }
+
+  /** The second of three takes as much longer. Fails if another one does, or the time differs. */
+  @Test
+  void theOperationThatIsNamedIsLate() {
+    long delay = 7_000_000;
+    List<Long> plain = times(null);
+    List<Long> late =
+        times(new Fault.DelayControlOperation(Moment.next(CqpOpcode.CREATE_CQ).nth(2), delay));
+    for (int i = 0; i < 3; i++) {
+      long more = late.get(i) - plain.get(i);
+      assertTrue(Math.abs(more - (i == 1 ? delay : 0)) < delay / 10, plain + " and " + late);
+    }
+  }
+
+  /** How long each of three operations takes, with others between them. */
+  private static List<Long> times(@Nullable Fault fault) {
+    RdmaPair rdma = new RdmaPair(5, 0, 1024);
+    if (fault != null) {
+      rdma.simulation.inject(0, fault);
+    }
+    DmaMemory memory = rdma.a.memory(4096, DmaPlacement.SCATTERED);
+    List<Long> times = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      rdma.a.region(memory, PbleLevels.ANY);
+      long start = rdma.simulation.function(0).clock().nanos();
+      rdma.a.device.createCompletionQueue(16);
+      times.add(rdma.simulation.function(0).clock().nanos() - start);
+    }
+    assertEquals(0, rdma.closeAndBalance());
+    return times;
   }
 
   private static Moment second(Occasion occasion) {

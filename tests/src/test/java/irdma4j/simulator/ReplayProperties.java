@@ -152,6 +152,21 @@ class ReplayProperties {
     assertTrue(outcome.actions() > 100, outcome.actions() + " actions");
   }
 
+  /** Two wrong answers. Fails if the later one is reported, or both as one. */
+  @Property(tries = 8, shrinking = ShrinkingMode.OFF)
+  void theFirstOfTwoDifferencesIsReported(@ForAll long seed) throws IOException {
+    List<String> lines = record(seed);
+    SplittableRandom random = new SplittableRandom(seed);
+    int first = pick(lines, "read32", random);
+    int second = pick(lines, "(read32|device|await)", random);
+    lines = new ArrayList<>(lines);
+    lines.set(first, flipped(lines.get(first), random));
+    if (second != first) {
+      lines.set(second, flipped(lines.get(second), random));
+    }
+    assertEquals(Math.min(first, second) + 1, replay(lines).difference().line());
+  }
+
   /** Fails if an answer, a byte of the device or a time is not compared. */
   @Property(tries = 8, shrinking = ShrinkingMode.OFF)
   void aWrongAnswerIsFoundOnItsLine(@ForAll long seed) throws IOException {

@@ -12,16 +12,24 @@ import irdma4j.driver.QueuePair;
 import irdma4j.driver.QueuePairConfig;
 import irdma4j.driver.RcPath;
 import irdma4j.driver.RdmaDevice;
+import irdma4j.hwregs.AeCode;
+import irdma4j.hwregs.AeSource;
 import irdma4j.hwregs.Cqe;
 import irdma4j.hwregs.Registers;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.hwregs.SqWqe;
+import irdma4j.hwregs.cqp.CqpOpcode;
+import irdma4j.hwregs.cqp.CqpWqe;
+import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.RoceFrame;
 import irdma4j.uapi.DmaPlacement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -263,5 +271,209 @@ class WatchTest {
                 e ->
                     e.getEventType().getName().endsWith("RegisterWrite")
                         && e.getString("register").equals("PFPE_WQEALLOC")));
+  }
+
+  /** A write, then one from memory that was given back under its region. */
+  private static void writeFromNowhere(Simulation.Builder described) {
+    try (Simulation simulation = described.functions(1).seed(1).stepped().build();
+        var device = RdmaDevice.open(simulation.function(0));
+        var memory = device.allocateMemory(8192, DmaPlacement.SCATTERED)) {
+      var domain = device.allocateProtectionDomain();
+      var region = domain.registerMemory(memory, Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+      var gone = device.allocateMemory(4096, DmaPlacement.SCATTERED);
+      var lost = domain.registerMemory(gone, Access.LOCAL_WRITE);
+      var queue = device.createCompletionQueue(16);
+      var left = domain.createQueuePair(QueuePairConfig.of(queue));
+      var right = domain.createQueuePair(QueuePairConfig.of(queue));
+      var gid = Gid.of("10.0.0.1");
+      left.connect(RcPath.of(gid, gid, device.macAddress(), right.qpn(), 1, 2));
+      right.connect(RcPath.of(gid, gid, device.macAddress(), left.qpn(), 2, 1));
+      gone.close();
+      for (var from : List.of(region, lost)) {
+        queue.arm();
+        left.postWrite(
+            WR_ID,
+            from.lkey(),
+            from.address(),
+            BYTES,
+            region.address() + 4096,
+            region.rkey(),
+            QueuePair.SIGNALED);
+        left.ring();
+        for (var done = new Completion(); !queue.poll(done); ) {
+          device.processEvents(0, 1000);
+        }
+      }
+    }
+  }
+
+  /** What Flight Recorder is to hold of an event: its name, then its fields and their values. */
+  private static String flight(Seen seen) {
+    return switch (seen.event()) {
+      case DeviceEvent.RegisterRead e -> register("RegisterRead", e.offset(), e.value());
+      case DeviceEvent.RegisterWrite e -> register("RegisterWrite", e.offset(), e.value());
+      case DeviceEvent.ControlDone e ->
+          "ControlOperation operation=%s slot=%d majorCode=%d minorCode=%d returned=%d"
+              .formatted(CqpOpcode.of(e.opcode()), e.index(), e.major(), e.minor(), e.value());
+      case DeviceEvent.WqeFetched e ->
+          "WqeFetch ring=%s queuePair=%d wqeIndex=%d pushed=%s operation=%s size=%d"
+              .formatted(
+                  e.ring(),
+                  e.queuePair(),
+                  e.index(),
+                  e.pushed(),
+                  switch (e.ring()) {
+                    case CONTROL -> CqpOpcode.of((int) CqpWqe.OPCODE.get(e.bytes(), 0));
+                    case SEND -> SqOpcode.of((int) SqWqe.OPCODE.get(e.bytes(), 0));
+                    case RECEIVE -> SqOpcode.RECEIVE;
+                  },
+                  e.bytes().byteSize());
+      case DeviceEvent.RegionTranslated e ->
+          "RegionTranslation stag=%d address=%d iova=%d size=%d found=%s"
+              .formatted(e.stag(), e.address(), e.iova(), e.bytes(), e.iova() != -1);
+      case DeviceEvent.ObjectTranslated e ->
+          "ObjectTranslation address=%d iova=%d found=%s"
+              .formatted(e.address(), e.iova(), e.iova() != -1);
+      case DeviceEvent.HostRead e -> "HostRead iova=%d size=%d".formatted(e.iova(), e.bytes());
+      case DeviceEvent.HostWrite e -> "HostWrite iova=%d size=%d".formatted(e.iova(), e.bytes());
+      case DeviceEvent.HostRefused e ->
+          "HostRefusal iova=%d write=%s".formatted(e.iova(), e.write());
+      case DeviceEvent.FrameSent e -> frame("FrameSent", e.bytes());
+      case DeviceEvent.FrameReceived e -> frame("FrameReceived", e.bytes());
+      case DeviceEvent.CompletionWritten e -> completion(e);
+      case DeviceEvent.CompletionEvent e ->
+          "CompletionEvent eventQueue=%d completionQueue=%d".formatted(e.eventQueue(), e.queue());
+      case DeviceEvent.AsyncEvent e ->
+          "AsyncEvent code=%s origin=%s queue=%d wqeIndex=%d written=%s"
+              .formatted(
+                  AeCode.of(e.code()), AeSource.of(e.source()), e.id(), e.wqeIndex(), e.written());
+      case DeviceEvent.Interrupt e -> "Interrupt vector=%d".formatted(e.vector());
+    };
+  }
+
+  private static String register(String kind, int offset, int value) {
+    return "%s register=%s offset=%d value=%d"
+        .formatted(kind, Registers.nameOf(offset), offset, value);
+  }
+
+  private static String frame(String kind, MemorySegment bytes) {
+    RoceFrame frame = new RoceFrame();
+    assertTrue(frame.parse(bytes, (int) bytes.byteSize()));
+    return "%s operation=%s origin=10.0.0.1 destination=10.0.0.1 queuePair=%d psn=%d size=%d"
+        .formatted(
+            kind, BthOpcode.name(frame.opcode), frame.destinationQp, frame.psn, bytes.byteSize());
+  }
+
+  private static String completion(DeviceEvent.CompletionWritten event) {
+    MemorySegment entry = event.bytes();
+    boolean control = event.queue() == 0;
+    return "Completion completionQueue=%d queuePair=%d wqeIndex=%d operation=%s error=%s majorCode=%d minorCode=%d iova=%d"
+        .formatted(
+            event.queue(),
+            control ? 0 : Cqe.QPID.get(entry, 0),
+            Cqe.WQEIDX.get(entry, 0),
+            control ? "" : SqOpcode.of((int) Cqe.OP.get(entry, 0)),
+            Cqe.ERROR.get(entry, 0) != 0,
+            Cqe.MAJERR.get(entry, 0),
+            Cqe.MINERR.get(entry, 0),
+            event.iova());
+  }
+
+  private static String flight(RecordedEvent event) {
+    StringBuilder text = new StringBuilder(event.getEventType().getName().substring(8));
+    Set<String> ofAll = Set.of("startTime", "eventThread", "stackTrace", "duration");
+    for (var field : event.getFields()) {
+      String name = field.getName();
+      if (!ofAll.contains(name) && !name.equals("function") && !name.equals("deviceTime")) {
+        text.append(' ').append(name).append('=').append(event.<Object>getValue(name));
+      }
+    }
+    return text + " at " + event.getValue("deviceTime") + " of " + event.getValue("function");
+  }
+
+  /**
+   * All kinds of events are in a recording that asks for all, with the values that a watcher is
+   * told. Fails if a kind is not committed, is committed twice, or a field holds another's value.
+   */
+  @Test
+  void flightRecorderHoldsEachFieldOfEachEvent(@TempDir Path folder) throws IOException {
+    List<Seen> seen = new ArrayList<>();
+    Path file = folder.resolve("all.jfr");
+    try (Recording recording = new Recording()) {
+      Simulation.flightEvents().forEach(recording::enable);
+      recording.start();
+      writeFromNowhere(
+          Simulation.builder()
+              .tap((time, from, frame, bytes, dropped) -> {})
+              .watch((nanos, function, event) -> seen.add(new Seen(nanos, function, event))));
+      recording.stop();
+      recording.dump(file);
+    }
+    List<String> recorded =
+        RecordingFile.readAllEvents(file).stream()
+            .filter(event -> event.getEventType().getName().startsWith("irdma4j."))
+            .map(WatchTest::flight)
+            .sorted()
+            .toList();
+    List<String> expected =
+        seen.stream()
+            .map(each -> flight(each) + " at " + each.nanos() + " of " + each.function())
+            .sorted()
+            .toList();
+    assertEquals(String.join("\n", expected), String.join("\n", recorded));
+    assertEquals(
+        Set.copyOf(Simulation.flightEvents()),
+        recorded.stream()
+            .map(text -> "irdma4j." + text.substring(0, text.indexOf(' ')))
+            .collect(Collectors.toSet()));
+  }
+
+  /** Fails if a recording that names no event of ours gets one. */
+  @Test
+  void nothingIsRecordedUnasked(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("none.jfr");
+    try (Recording recording = new Recording()) {
+      recording.enable("jdk.ThreadSleep");
+      recording.start();
+      write(Simulation.builder());
+      recording.stop();
+      recording.dump(file);
+    }
+    assertEquals(
+        List.of(),
+        RecordingFile.readAllEvents(file).stream()
+            .map(event -> event.getEventType().getName())
+            .filter(name -> name.startsWith("irdma4j."))
+            .toList());
+  }
+
+  /** Each kind by itself, and the completion queue. Fails if a filter passes another's event. */
+  @Test
+  void filtersChooseByKindAndCompletionQueue() {
+    List<List<String>> filters = new ArrayList<>();
+    filters.add(List.of());
+    for (DeviceEvent.Kind kind : DeviceEvent.Kind.values()) {
+      filters.add(List.of(kind.name().toLowerCase(Locale.ROOT)));
+    }
+    filters.add(List.of("cq=3"));
+    List<List<String>> traces = traces(filters);
+    int lines = 0;
+    for (int i = 1; i <= DeviceEvent.Kind.values().length; i++) {
+      String kind = filters.get(i).getFirst();
+      assertFalse(traces.get(i).isEmpty(), kind);
+      assertEquals(
+          traces.getFirst().stream()
+              .filter(line -> line.strip().split("\\s+", -1)[2].equals(kind))
+              .toList(),
+          traces.get(i));
+      lines += traces.get(i).size();
+    }
+    assertEquals(traces.getFirst().size(), lines);
+    List<String> queue =
+        traces.getLast().stream().map(line -> line.replaceFirst(" at 0x.*| =.*", "")).toList();
+    assertEquals(
+        List.of("write PFPE_CQARM", "CQ 3", "CEQ 0: CQ 3", "write PFPE_CQACK"),
+        queue.stream().map(line -> line.replaceFirst(".*sim:0 +\\w+ +", "")).toList(),
+        traces.getLast().toString());
   }
 }

@@ -9,12 +9,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class LinkTest {
   private static void setMac(MemorySegment frame, long offset, long mac) {
@@ -268,5 +272,119 @@ class LinkTest {
             "1@1", "1@2", "1@3", "2@0", "3@2", "4@2", "7@3", "8@0", "9@0", "9@1", "9@3", "10@1",
             "10@2", "10@3", "11@0", "11@1", "11@2"),
         drain(link).stream().map(a -> a.tag() + "@" + a.port()).toList());
+  }
+
+  private enum WireFault {
+    LOSS(LinkFaults.loss(30)),
+    DUPLICATE(LinkFaults.NONE.withDuplicate(30)),
+    REORDER(LinkFaults.NONE.withReorder(30)),
+    DELAY(LinkFaults.NONE.withDelay(30)),
+    CORRUPT(LinkFaults.NONE.withCorrupt(30)),
+    MARK(LinkFaults.NONE.withMark(30));
+
+    private final LinkFaults faults;
+
+    WireFault(LinkFaults faults) {
+      this.faults = faults;
+    }
+  }
+
+  /** A frame that knows ECN, with a number in its payload. */
+  private static MemorySegment numbered(int number) {
+    RoceFrame frame = new RoceFrame();
+    frame.destinationMac = 7;
+    frame.ipv4 = true;
+    frame.trafficClass = Ecn.CONGESTION_EXPERIENCED - 1;
+    frame.opcode = BthOpcode.SEND_ONLY;
+    frame.payloadLength = 4;
+    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
+    frame.writeHeaders(memory);
+    BigEndian.set32(memory, frame.payloadOffset, number);
+    return memory.asSlice(0, frame.seal(memory, new Icrc()));
+  }
+
+  /** When each copy arrives, and the frame's bytes. */
+  private record Copy(long time, List<Byte> bytes) {}
+
+  private static List<Copy> copies(LinkFaults faults, long seed, int frames) {
+    Link link = new Link(2, 100, 500, faults, seed, null);
+    List<Copy> copies = new ArrayList<>();
+    for (int i = 0; i < frames; i++) {
+      MemorySegment frame = numbered(i);
+      // Far apart, so that what befalls one leaves the others alone.
+      link.send(0, frame, (int) frame.byteSize(), i * 1_000_000L);
+      while (link.nextArrival() != Long.MAX_VALUE) {
+        long now = link.nextArrival();
+        link.deliver(
+            now,
+            (port, got, bytes) -> {
+              List<Byte> held = new ArrayList<>();
+              for (byte one : got.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE)) {
+                held.add(one);
+              }
+              copies.add(new Copy(now, held));
+            });
+      }
+    }
+    return copies;
+  }
+
+  /**
+   * Each fault strikes the share of frames that was asked for, and no other fault comes with it;
+   * the same seed does the same, another seed something else. Fails if a share is ignored, halved,
+   * or taken for another's, or anything of it is not drawn from the seed.
+   */
+  @ParameterizedTest
+  @EnumSource(WireFault.class)
+  void eachFaultStrikesItsShare(WireFault fault) {
+    int frames = 4000;
+    List<Copy> plain = copies(LinkFaults.NONE, 1, frames);
+    List<Copy> struck = copies(fault.faults, 1, frames);
+    assertEquals(frames, plain.size());
+    assertEquals(struck, copies(fault.faults, 1, frames));
+    assertFalse(struck.equals(copies(fault.faults, 2, frames)));
+    int more = struck.size() - frames;
+    int late = 0;
+    int changed = 0;
+    int marked = 0;
+    for (int i = 0; i < frames && more == 0; i++) {
+      late += struck.get(i).time() > plain.get(i).time() ? 1 : 0;
+      if (!struck.get(i).bytes().equals(plain.get(i).bytes())) {
+        boolean tos =
+            struck.get(i).bytes().get(15) == (plain.get(i).bytes().get(15) | 3)
+                && struck
+                    .get(i)
+                    .bytes()
+                    .subList(26, 30)
+                    .equals(plain.get(i).bytes().subList(26, 30));
+        marked += tos ? 1 : 0;
+        changed += tos ? 0 : 1;
+      }
+    }
+    Map<WireFault, Integer> counts =
+        Map.of(
+            WireFault.LOSS,
+            -more,
+            WireFault.DUPLICATE,
+            more,
+            WireFault.REORDER,
+            late,
+            WireFault.DELAY,
+            late,
+            WireFault.CORRUPT,
+            changed,
+            WireFault.MARK,
+            marked);
+    Set<WireFault> both = Set.of(WireFault.REORDER, WireFault.DELAY);
+    counts.forEach(
+        (each, count) -> {
+          if (each == fault || both.containsAll(List.of(each, fault))) {
+            // Four standard deviations on either side.
+            double off = Math.abs(count - 0.3 * frames);
+            assertTrue(off < 4 * Math.sqrt(0.21 * frames), counts.toString());
+          } else {
+            assertTrue(count <= 0, counts.toString());
+          }
+        });
   }
 }

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 class PcapngWriterTest {
   private static final int[] OPCODES = {
     0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
-    0x10, 0x11, 0x16, 0x17, 0x64, 0x65, 0x81
+    0x10, 0x11, 0x12, 0x13, 0x14, 0x16, 0x17, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
+    0x29, 0x2a, 0x2b, 0x64, 0x65, 0x81
   };
 
   private static RoceFrame frame(int opcode, boolean ipv4, int vlan, int payload) {
@@ -35,8 +36,21 @@ class PcapngWriterTest {
     frame.opcode = opcode;
     frame.destinationQp = 0x12345;
     frame.psn = 0x654321 + opcode;
-    frame.dmaLength = payload;
+    frame.solicited = (opcode & 1) != 0;
+    frame.ackRequest = (opcode & 2) != 0;
+    frame.pkey = 0x8123;
+    frame.remoteAddress = 0x1122_3344_5566_7788L;
+    frame.remoteKey = 0x1357_9bdf;
+    frame.dmaLength = 0x2468;
     frame.syndrome = 0x1f;
+    frame.msn = 0xabcdef;
+    frame.immediate = 0x0102_0304;
+    frame.invalidateKey = 0x0a0b_0c0d;
+    frame.qkey = 0x7654_3210;
+    frame.sourceQp = 0x9abcde;
+    frame.atomicSwapAdd = 0x99;
+    frame.atomicCompare = 0x88;
+    frame.atomicOriginal = 0x77;
     frame.payloadLength = payload;
     frame.congestion = opcode == BthOpcode.CONGESTION_NOTIFICATION ? 0x40 : 0;
     return frame;
@@ -57,7 +71,7 @@ class PcapngWriterTest {
       long time = 5_000_000_001L;
       for (int opcode : OPCODES) {
         for (int variant = 0; variant < 4; variant++) {
-          boolean noPayload = opcode == 0x0c || opcode == 0x11;
+          boolean noPayload = opcode == 0x0c || (opcode >= 0x11 && opcode <= 0x14);
           RoceFrame frame =
               frame(
                   opcode,
@@ -105,6 +119,76 @@ class PcapngWriterTest {
             "ip.checksum.status",
             "_ws.malformed",
             "frame.comment"));
+  }
+
+  /** The values of a frame's headers as tshark writes them, empty for one that it has not. */
+  private static List<String> headers(RoceFrame f) {
+    boolean remote = BthOpcode.hasReth(f.opcode) || BthOpcode.hasAtomic(f.opcode);
+    return List.of(
+        f.solicited ? "1" : "0",
+        f.ackRequest ? "1" : "0",
+        Integer.toString(f.pkey),
+        remote ? "0x1122334455667788" : "",
+        remote ? "0x13579bdf" : "",
+        BthOpcode.hasReth(f.opcode) ? "9320" : "",
+        BthOpcode.hasAeth(f.opcode) ? "31" : "",
+        BthOpcode.hasAeth(f.opcode) ? "11259375" : "",
+        BthOpcode.hasImmediate(f.opcode) ? "01020304" : "",
+        BthOpcode.hasIeth(f.opcode) ? "0a0b0c0d" : "",
+        BthOpcode.hasDeth(f.opcode) ? "0x0000000076543210" : "",
+        BthOpcode.hasDeth(f.opcode) ? "0x009abcde" : "",
+        BthOpcode.hasAtomic(f.opcode) ? "153" : "",
+        BthOpcode.hasAtomic(f.opcode) ? "136" : "",
+        BthOpcode.hasAtomicAck(f.opcode) ? "119" : "");
+  }
+
+  /**
+   * tshark finds in the headers of every opcode what was put there. Which header belongs to which
+   * opcode, and where its fields stand, is so judged by tshark, for those too that no capture has.
+   * Fails if a header is left out, added or in another order.
+   */
+  @Test
+  void tsharkReadsTheHeadersOfEveryOpcode(@TempDir Path folder)
+      throws IOException, InterruptedException {
+    Tshark.require();
+    Path file = folder.resolve("headers.pcapng");
+    List<List<String>> expected = new ArrayList<>();
+    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
+    try (PcapngWriter writer = PcapngWriter.create(file, 1)) {
+      for (int opcode : OPCODES) {
+        if (opcode == BthOpcode.CONGESTION_NOTIFICATION) {
+          continue;
+        }
+        RoceFrame frame = frame(opcode, true, -1, 0);
+        frame.writeHeaders(memory);
+        writer.frame(opcode, 0, memory, frame.seal(memory, new Icrc()), false);
+        expected.add(headers(frame));
+      }
+    }
+    List<List<String>> seen =
+        Tshark.fields(
+            file,
+            "infiniband.bth.se",
+            "infiniband.bth.a",
+            "infiniband.bth.p_key",
+            "infiniband.reth.va",
+            "infiniband.reth.r_key",
+            "infiniband.reth.dmalen",
+            "infiniband.aeth.syndrome",
+            "infiniband.aeth.msn",
+            "infiniband.immdt",
+            "infiniband.ieth",
+            "infiniband.deth.q_key",
+            "infiniband.deth.srcqp",
+            "infiniband.atomiceth.swapdt",
+            "infiniband.atomiceth.cmpdt",
+            "infiniband.atomicacketh.origremdt");
+    assertEquals(expected.size(), seen.size());
+    for (int i = 0; i < seen.size(); i++) {
+      // tshark gives immediate data twice.
+      List<String> once = seen.get(i).stream().map(value -> value.replaceAll(",.*", "")).toList();
+      assertEquals(expected.get(i), once, BthOpcode.name(OPCODES[i]));
+    }
   }
 
   /** Fails if anything but the frames (a date, an address, a hash) gets into the file. */
