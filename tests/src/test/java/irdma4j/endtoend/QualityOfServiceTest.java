@@ -108,25 +108,6 @@ class QualityOfServiceTest {
   }
 
   @Test
-  void theMapOfUserPrioritiesIsGivenToTheDevice() {
-    QualityOfService plain = QualityOfService.single(VSI);
-    List<Integer> map = List.of(7, 6, 5, 4, 3, 2, 1, 0);
-    QualityOfService mapped = plain.withPriorityMap(new UserPriorityMap(map, true, 6));
-    assertEquals(operations(plain) + 1, operations(mapped));
-  }
-
-  private static long operations(QualityOfService quality) {
-    try (Simulation simulation = Simulation.builder().functions(1).seed(1).stepped().build();
-        RdmaDevice device =
-            RdmaDevice.open(
-                simulation.function(0),
-                DeviceConfig.defaults().withQueuePairs(16).withQualityOfService(quality),
-                StageListener.none())) {
-      return device.usage().controlOperations();
-    }
-  }
-
-  @Test
   void whatDoesNotFitIsRefused() {
     QualityOfService plain = QualityOfService.single(VSI);
     for (List<Integer> wrong :

@@ -9,6 +9,7 @@ import irdma4j.driver.Completion;
 import irdma4j.driver.CompletionQueue;
 import irdma4j.driver.DatagramPath;
 import irdma4j.driver.DatagramQueuePair;
+import irdma4j.driver.FastRegion;
 import irdma4j.driver.Gid;
 import irdma4j.driver.MemoryRegion;
 import irdma4j.driver.MemoryWindow;
@@ -135,6 +136,8 @@ class StatisticsProperties {
               Access.LOCAL_WRITE,
               Access.BIND_WINDOW);
       MemoryWindow window = a.domain.allocateWindow(MemoryWindow.Type.ONE);
+      FastRegion own = a.domain.allocateFastRegion(SIZE / 4096);
+      FastRegion theirs = b.domain.allocateFastRegion(SIZE / 4096);
       CompletionQueue queue = a.device.createCompletionQueue(64);
       CompletionQueue farQueue = b.device.createCompletionQueue(256);
       QueuePairConfig config = QueuePairConfig.of(queue).withRequests(32, 32);
@@ -169,7 +172,7 @@ class StatisticsProperties {
       for (int i = 0; i < work; i++) {
         int length = random.nextInt(5000);
         int flags = QueuePair.SIGNALED;
-        switch (random.nextInt(6)) {
+        switch (random.nextInt(8)) {
           case 0 ->
               assertTrue(
                   a.pair.postWrite(
@@ -196,6 +199,29 @@ class StatisticsProperties {
                 a.pair.postBind(
                     i, window, bindable, bindable.address(), 100, flags, Access.REMOTE_READ));
             tap.local(0, Statistic.RDMA_BINDS);
+          }
+          case 4 -> {
+            assertTrue(
+                a.pair.postFastRegister(
+                    i, own, a.memories.getFirst(), 0, SIZE, 0, Access.LOCAL_WRITE));
+            assertTrue(a.pair.postInvalidate(i, own.key(), flags));
+            tap.local(0, Statistic.RDMA_INVALIDATIONS);
+          }
+          case 5 -> {
+            // One that the peer asks for counts there.
+            assertTrue(
+                b.pair.postFastRegister(
+                    i, theirs, b.memories.getFirst(), 0, SIZE, flags, Access.REMOTE_WRITE));
+            b.pair.ring();
+            Completion done = rdma.await(b);
+            while (!done.isSend()) {
+              done = rdma.await(b);
+            }
+            assertTrue(done.isSuccess(), done::toString);
+            assertTrue(
+                a.pair.postSendInvalidate(
+                    i, local.lkey(), local.address(), length, theirs.key(), flags));
+            tap.local(1, Statistic.RDMA_INVALIDATIONS);
           }
           default -> {
             AddressHandle to = handles.get(random.nextInt(3));
