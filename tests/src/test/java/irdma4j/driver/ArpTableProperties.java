@@ -33,20 +33,23 @@ class ArpTableProperties {
   private final Map<Integer, Long> onCard = new HashMap<>();
 
   private void follow(List<ScriptedCard.Event> events, boolean refused) {
-    for (ScriptedCard.Event event : events) {
-      if (event instanceof ScriptedCard.Event.Wqe(int slot, String hex)) {
-        MemorySegment wqe = MemorySegment.ofArray(new long[8]);
-        byte[] bytes = HexFormat.of().parseHex(hex);
-        MemorySegment.copy(bytes, 0, wqe, ValueLayout.JAVA_BYTE, 0, bytes.length);
-        CqpCommand command = CqpCommand.decode(wqe, 0);
-        if (refused) {
-          refused = false;
-        } else if (command instanceof AddArp add) {
+    List<ScriptedCard.Event.Wqe> wqes =
+        events.stream()
+            .filter(ScriptedCard.Event.Wqe.class::isInstance)
+            .map(ScriptedCard.Event.Wqe.class::cast)
+            .toList();
+    for (ScriptedCard.Event.Wqe one : wqes.subList(refused ? 1 : 0, wqes.size())) {
+      MemorySegment wqe = MemorySegment.ofArray(new long[8]);
+      byte[] bytes = HexFormat.of().parseHex(one.hex());
+      MemorySegment.copy(bytes, 0, wqe, ValueLayout.JAVA_BYTE, 0, bytes.length);
+      switch (CqpCommand.decode(wqe, 0)) {
+        case AddArp add -> {
           assertTrue(add.valid() && add.permanent(), add::toString);
           assertEquals(null, onCard.put(add.index(), add.macAddress()), "twice: " + add);
-        } else if (command instanceof DeleteArp delete) {
-          assertTrue(onCard.remove(delete.index()) != null, "not there: " + delete);
         }
+        case DeleteArp delete ->
+            assertTrue(onCard.remove(delete.index()) != null, "not there: " + delete);
+        case null, default -> {}
       }
     }
   }

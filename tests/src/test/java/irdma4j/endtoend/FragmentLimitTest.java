@@ -98,4 +98,45 @@ class FragmentLimitTest {
       assertEquals(0, rdma.closeAndBalance());
     }
   }
+
+  /**
+   * Inline data of 101 bytes arrives; a header that says 102 is refused as the WQE's fault. Fails
+   * if the device takes a byte more, or sends anything of it.
+   *
+   * @param flipped bits of the length that the device reads otherwise
+   */
+  @ParameterizedTest
+  @CsvSource({"0", "3"})
+  void inlineData(int flipped) {
+    RdmaPair rdma = new RdmaPair(3, 0, 1024);
+    try {
+      DmaMemory source = rdma.a.memory(4096, DmaPlacement.SCATTERED);
+      DmaMemory target = rdma.b.memory(4096, DmaPlacement.SCATTERED);
+      source.segment().fill((byte) 7);
+      MemoryRegion into = rdma.b.region(target, PbleLevels.ANY);
+      List<AsyncEvent> events = new ArrayList<>();
+      rdma.a.device.onAsyncEvent(events::add);
+      if (flipped != 0) {
+        assertEquals(102, 101 ^ flipped);
+        rdma.simulation.inject(
+            0,
+            new Fault.CorruptDescriptor(
+                Moment.next(Occasion.SEND_WQE), SqWqe.INLINEDATALEN.encode(flipped)));
+      }
+      rdma.a.pair.postWriteInline(
+          2, source.segment(), 0, 101, into.address(), into.rkey(), QueuePair.SIGNALED);
+      rdma.a.pair.ring();
+      Completion done = rdma.await(rdma.a);
+      assertEquals(flipped == 0, done.isSuccess(), done::toString);
+      assertEquals(
+          flipped == 0 ? List.of() : List.of(AeCode.WQE_INVALID_PARAMETER.code()),
+          events.stream().map(AsyncEvent::code).toList());
+      for (int i = 0; i < 200; i++) {
+        assertEquals(
+            flipped == 0 && i < 101 ? 7 : 0, target.segment().get(ValueLayout.JAVA_BYTE, i));
+      }
+    } finally {
+      assertEquals(0, rdma.closeAndBalance());
+    }
+  }
 }
