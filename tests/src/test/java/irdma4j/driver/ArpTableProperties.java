@@ -38,7 +38,8 @@ class ArpTableProperties {
             .filter(ScriptedCard.Event.Wqe.class::isInstance)
             .map(ScriptedCard.Event.Wqe.class::cast)
             .toList();
-    for (ScriptedCard.Event.Wqe one : wqes.subList(refused ? 1 : 0, wqes.size())) {
+    for (ScriptedCard.Event.Wqe one :
+        wqes.subList(refused ? Math.min(1, wqes.size()) : 0, wqes.size())) {
       MemorySegment wqe = MemorySegment.ofArray(new long[8]);
       byte[] bytes = HexFormat.of().parseHex(one.hex());
       MemorySegment.copy(bytes, 0, wqe, ValueLayout.JAVA_BYTE, 0, bytes.length);
