@@ -84,7 +84,7 @@ class FlushProperties {
       }
       int outstanding = way == Way.BY_HAND ? random.nextInt(30) : 1 + random.nextInt(30);
       for (int i = 0; i < outstanding; i++) {
-        long wrId = before + i;
+        long wrId = (long) before + i;
         boolean culprit = i == 0;
         if (culprit && way == Way.LOCAL_KEY) {
           assertTrue(near.postSend(wrId, local.lkey() ^ 1, local.address(), 8, 0));
