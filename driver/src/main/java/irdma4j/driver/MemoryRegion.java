@@ -64,16 +64,18 @@ public final class MemoryRegion implements AutoCloseable {
       PbleLevels levels,
       Access... access) {
     Objects.checkFromIndexSize(offset, length, memory.size());
-    if (((address - offset) & (PAGE - 1)) != 0) {
+    if (length == 0) {
+      throw new IllegalArgumentException("a region has at least one byte");
+    }
+    // If its addresses say nothing of it, its IOVA has the same place in a page of any size.
+    long place = addressBased ? address : memory.iova(offset);
+    if (((place - offset) & (PAGE - 1)) != 0) {
       throw new IllegalArgumentException(
           "address 0x%x and offset 0x%x have different places in a page"
               .formatted(address, offset));
     }
-    if (length == 0) {
-      throw new IllegalArgumentException("a region has at least one byte");
-    }
     Rights rights = Rights.of(access);
-    RegionPages found = RegionPages.of(memory, offset, length, address);
+    RegionPages found = RegionPages.of(memory, offset, length, place);
     if (found.count() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(found.count() + " pages are more than a region can have");
     }
@@ -97,7 +99,7 @@ public final class MemoryRegion implements AutoCloseable {
           .control()
           .execute(
               new RegisterMr(
-                  addressBased ? address : address & (pageSize.bytes() - 1),
+                  addressBased ? address : place & (pageSize.bytes() - 1),
                   length,
                   pd.id(),
                   key,
@@ -114,15 +116,7 @@ public final class MemoryRegion implements AutoCloseable {
                   false,
                   false));
       return new MemoryRegion(
-          device,
-          pd.id(),
-          stagIndex,
-          key,
-          addressBased ? address : 0,
-          addressBased,
-          length,
-          pageSize,
-          pages);
+          device, pd.id(), stagIndex, key, address, addressBased, length, pageSize, pages);
     } catch (RuntimeException e) {
       if (stagIndex >= 0) {
         device.stagIds().giveBack(stagIndex);

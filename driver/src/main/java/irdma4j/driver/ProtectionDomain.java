@@ -3,7 +3,6 @@ package irdma4j.driver;
 import irdma4j.hwregs.PageSize;
 import irdma4j.pble.PbleLevels;
 import irdma4j.uapi.DmaMemory;
-import java.util.Objects;
 
 /**
  * A protection domain: regions and queue pairs of one domain may be used together.
@@ -45,7 +44,8 @@ public final class ProtectionDomain implements AutoCloseable {
    * @param length bytes, at least 1
    * @param levels which levels of page list are allowed where the pages are not contiguous for the
    *     device
-   * @throws IllegalArgumentException if the range leaves the memory
+   * @throws IndexOutOfBoundsException if the range leaves the memory
+   * @throws IllegalArgumentException if the length is 0
    * @throws RdmaException if the device has no room for it
    */
   public MemoryRegion registerMemory(
@@ -59,7 +59,8 @@ public final class ProtectionDomain implements AutoCloseable {
    *
    * @param address what the first byte is called in work requests, here and at the peer; it has the
    *     same place in a 4 KiB page as the byte
-   * @throws IllegalArgumentException if the range leaves the memory, or the address does not fit
+   * @throws IndexOutOfBoundsException if the range leaves the memory
+   * @throws IllegalArgumentException if the length is 0 or the address does not fit
    */
   public MemoryRegion registerMemory(
       DmaMemory memory,
@@ -78,16 +79,18 @@ public final class ProtectionDomain implements AutoCloseable {
    * Registers a part of memory whose first byte is called 0 in work requests, here and at the peer.
    * No window can be bound to it.
    *
-   * @throws IllegalArgumentException if the range leaves the memory
+   * @param offset of the first byte
+   * @param length bytes, at least 1
+   * @param levels as of {@link #registerMemory(DmaMemory, long, long, PbleLevels, Access...)}
+   * @throws IndexOutOfBoundsException if the range leaves the memory
+   * @throws IllegalArgumentException if the length is 0
+   * @throws RdmaException if the device has no room for it
    */
   public MemoryRegion registerZeroBased(
       DmaMemory memory, long offset, long length, PbleLevels levels, Access... access) {
     requireOpen();
-    Objects.checkFromIndexSize(offset, length, memory.size());
-    // Named as its IOVA, it has the same place in a page of any size.
     MemoryRegion region =
-        MemoryRegion.register(
-            device, this, memory, offset, length, memory.iova(offset), false, levels, access);
+        MemoryRegion.register(device, this, memory, offset, length, 0, false, levels, access);
     return device.adopt(region, region::release);
   }
 
