@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.driver.Access;
 import irdma4j.driver.Completion;
+import irdma4j.driver.CompletionQueue;
 import irdma4j.driver.Gid;
+import irdma4j.driver.ProtectionDomain;
 import irdma4j.driver.QueuePair;
 import irdma4j.driver.QueuePairConfig;
 import irdma4j.driver.RcPath;
@@ -46,6 +48,17 @@ class WatchTest {
 
   private record Seen(long nanos, int function, DeviceEvent event) {}
 
+  /** A queue pair that is connected with another of the same function. */
+  private static QueuePair connected(
+      RdmaDevice device, ProtectionDomain domain, CompletionQueue queue) {
+    var left = domain.createQueuePair(QueuePairConfig.of(queue));
+    var right = domain.createQueuePair(QueuePairConfig.of(queue));
+    var gid = Gid.of("10.0.0.1");
+    left.connect(RcPath.of(gid, gid, device.macAddress(), right.qpn(), 1, 2));
+    right.connect(RcPath.of(gid, gid, device.macAddress(), left.qpn(), 2, 1));
+    return left;
+  }
+
   /** Two queue pairs of one function; the one writes into the other's region. */
   private static FunctionStatistics write(Simulation.Builder described) {
     Simulation simulation = described.functions(1).seed(1).stepped().build();
@@ -55,11 +68,7 @@ class WatchTest {
       var domain = device.allocateProtectionDomain();
       var region = domain.registerMemory(memory, Access.LOCAL_WRITE, Access.REMOTE_WRITE);
       var queue = device.createCompletionQueue(16);
-      var left = domain.createQueuePair(QueuePairConfig.of(queue));
-      var right = domain.createQueuePair(QueuePairConfig.of(queue));
-      var gid = Gid.of("10.0.0.1");
-      left.connect(RcPath.of(gid, gid, device.macAddress(), right.qpn(), 1, 2));
-      right.connect(RcPath.of(gid, gid, device.macAddress(), left.qpn(), 2, 1));
+      var left = connected(device, domain, queue);
       long from = region.address();
       queue.arm();
       left.postWrite(
@@ -283,11 +292,7 @@ class WatchTest {
       var gone = device.allocateMemory(4096, DmaPlacement.SCATTERED);
       var lost = domain.registerMemory(gone, Access.LOCAL_WRITE);
       var queue = device.createCompletionQueue(16);
-      var left = domain.createQueuePair(QueuePairConfig.of(queue));
-      var right = domain.createQueuePair(QueuePairConfig.of(queue));
-      var gid = Gid.of("10.0.0.1");
-      left.connect(RcPath.of(gid, gid, device.macAddress(), right.qpn(), 1, 2));
-      right.connect(RcPath.of(gid, gid, device.macAddress(), left.qpn(), 2, 1));
+      var left = connected(device, domain, queue);
       gone.close();
       for (var from : List.of(region, lost)) {
         queue.arm();

@@ -139,6 +139,15 @@ final class CompletionQueueTest {
       card.write(Registers.PFPE_CQARM.offset(), CQ);
     }
 
+    /** Moves the queue to another ring. */
+    void move(int entries, long at) {
+      card.require(
+          card.execute(
+              new ModifyCq(
+                  CQ, entries, CONTEXT, 8, at, SHADOW, 0, 0, 0, true, 0, true, false, true, false,
+                  false)));
+    }
+
     void complete(int index) {
       entry.wqeIndex = index;
       entry.sq = true;
@@ -246,25 +255,7 @@ final class CompletionQueueTest {
               filledEntries = 8 + random.nextInt(56);
               long at = RING + 0x40_0000L + rings++ * 0x1000L;
               filled = card.card.host.map(at, 4096);
-              card.card.require(
-                  card.card.execute(
-                      new ModifyCq(
-                          CQ,
-                          filledEntries,
-                          CONTEXT,
-                          8,
-                          at,
-                          SHADOW,
-                          0,
-                          0,
-                          0,
-                          true,
-                          0,
-                          true,
-                          false,
-                          true,
-                          false,
-                          false)));
+              card.move(filledEntries, at);
               unreadBefore = unread;
               unread = 0;
             }
@@ -572,11 +563,7 @@ final class CompletionQueueTest {
       }
       long newRing = Iommu.BASE + 0x66_0000;
       MemorySegment memory = card.card.host.map(newRing, 4096);
-      card.card.require(
-          card.card.execute(
-              new ModifyCq(
-                  CQ, 32, CONTEXT, 8, newRing, SHADOW, 0, 0, 0, true, 0, true, false, true, false,
-                  false)));
+      card.move(32, newRing);
       for (int i = 0; i < 26; i++) {
         card.complete(i);
         assertEquals(i, Cqe.WQEIDX.get(memory, i * 32L));

@@ -9,8 +9,11 @@ import irdma4j.driver.ring.RingSizes;
 import irdma4j.driver.ring.SendQueue;
 import irdma4j.hwregs.RoceContext;
 import irdma4j.simulator.device.QpAttributes;
+import irdma4j.simulator.wire.Icrc;
+import irdma4j.simulator.wire.RoceFrame;
 import irdma4j.uapi.Bar;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -78,10 +81,12 @@ final class Endpoint {
   final MemorySegment context;
   final QpAttributes attributes;
   private final Completion completion = new Completion();
+  private final int remotePort;
 
   Endpoint(FakeFunction function, int qpn, int remotePort, int remoteQpn, Settings s) {
     this.function = function;
     this.qpn = qpn;
+    this.remotePort = remotePort;
     int shift = RingSizes.shift(s.fragments, RingSizes.MAX_INLINE);
     int sendQuanta = RingSizes.sendQuanta(s.workRequests, 3);
     int receiveShift = RingSizes.shift(s.fragments, 0);
@@ -116,8 +121,8 @@ final class Endpoint {
       set(RoceContext.LOCAL_IPADDR0, 0xfd000000L);
       set(RoceContext.DESTIPADDR0, 0xfd000000L);
     }
-    set(RoceContext.LOCAL_IPADDR3, 0x0a000001L + function.port);
-    set(RoceContext.DESTIPADDR3, 0x0a000001L + remotePort);
+    set(RoceContext.LOCAL_IPADDR3, ip(function.port));
+    set(RoceContext.DESTIPADDR3, ip(remotePort));
     set(RoceContext.SNDMSS, s.mtu);
     if (s.vlan >= 0) {
       set(RoceContext.INSERTVLANTAG, 1);
@@ -235,5 +240,38 @@ final class Endpoint {
 
     @Override
     public void write64(long offset, long value) {}
+  }
+
+  private static long ip(int port) {
+    return 0x0a000001L + port;
+  }
+
+  /** A packet made by hand, as the peer would send it over IPv4. */
+  RoceFrame fromPeer(int opcode, int psn) {
+    RoceFrame frame = new RoceFrame();
+    frame.destinationMac = function.mac;
+    frame.sourceMac = FakeFunction.mac(remotePort);
+    frame.sourceIpLow = ip(remotePort);
+    frame.destinationIpLow = ip(function.port);
+    frame.udpSource = 0xc123;
+    frame.opcode = opcode;
+    frame.destinationQp = qpn;
+    frame.psn = psn;
+    return frame;
+  }
+
+  /** The bytes of a packet made by hand. */
+  static MemorySegment sealed(RoceFrame frame, byte... payload) {
+    frame.payloadLength = payload.length;
+    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
+    frame.writeHeaders(memory);
+    MemorySegment.copy(
+        payload, 0, memory, ValueLayout.JAVA_BYTE, frame.payloadOffset, payload.length);
+    return memory.asSlice(0, frame.seal(memory, new Icrc()));
+  }
+
+  /** Delivers the bytes of a packet. */
+  void receive(MemorySegment sealed) {
+    function.engine.receive(sealed, (int) sealed.byteSize());
   }
 }

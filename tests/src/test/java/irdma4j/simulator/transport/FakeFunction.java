@@ -66,11 +66,16 @@ final class FakeFunction implements DeviceServices {
   FakeFunction(Fabric fabric, int port, long memory) {
     this.fabric = fabric;
     this.port = port;
-    this.mac = 0x0200_0000_0010L + port;
+    this.mac = mac(port);
     this.host = Arena.ofAuto().allocate(memory, 4096);
     host.fill(CANARY);
     this.engine = new RoceEngine(this);
     fabric.link.attach(port, mac);
+  }
+
+  /** The MAC address of the function at a port. */
+  static long mac(int port) {
+    return 0x0200_0000_0010L + port;
   }
 
   /** Takes host memory with a gap of canaries behind it. */

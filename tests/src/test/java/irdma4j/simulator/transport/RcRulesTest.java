@@ -14,7 +14,6 @@ import irdma4j.hwregs.QpShadow;
 import irdma4j.hwregs.RoceContext;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
-import irdma4j.simulator.wire.Icrc;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
@@ -390,24 +389,14 @@ class RcRulesTest {
 
   private void deliver(
       int opcode, int psn, int payload, java.util.function.Consumer<RoceFrame> more) {
-    RoceFrame frame = new RoceFrame();
-    frame.destinationMac = b.mac;
-    frame.sourceMac = a.mac;
-    frame.sourceIpLow = 0x0a000001;
-    frame.destinationIpLow = 0x0a000002;
-    frame.udpSource = 0xc123;
-    frame.opcode = opcode;
-    frame.destinationQp = far.qpn;
-    frame.psn = psn;
+    RoceFrame frame = far.fromPeer(opcode, psn);
     frame.ackRequest = true;
-    frame.payloadLength = payload;
     more.accept(frame);
-    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
-    frame.writeHeaders(memory);
-    int bytes = frame.seal(memory, new Icrc());
-    byte last = memory.get(ValueLayout.JAVA_BYTE, bytes - 1);
-    memory.set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) (last ^ damage));
-    b.engine.receive(memory, bytes);
+    MemorySegment memory = Endpoint.sealed(frame, new byte[payload]);
+    long at = memory.byteSize() - 1;
+    byte last = memory.get(ValueLayout.JAVA_BYTE, at);
+    memory.set(ValueLayout.JAVA_BYTE, at, (byte) (last ^ damage));
+    far.receive(memory);
   }
 
   private void inject(
@@ -418,19 +407,9 @@ class RcRulesTest {
 
   /** An acknowledgement from the far side, of the near one's queue pair. */
   private void answer(int psn, int syndrome) {
-    RoceFrame frame = new RoceFrame();
-    frame.destinationMac = a.mac;
-    frame.sourceMac = b.mac;
-    frame.sourceIpLow = 0x0a000002;
-    frame.destinationIpLow = 0x0a000001;
-    frame.udpSource = 0xc123;
-    frame.opcode = BthOpcode.ACKNOWLEDGE;
-    frame.destinationQp = near.qpn;
-    frame.psn = psn;
+    RoceFrame frame = near.fromPeer(BthOpcode.ACKNOWLEDGE, psn);
     frame.syndrome = syndrome;
-    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
-    frame.writeHeaders(memory);
-    a.engine.receive(memory, frame.seal(memory, new Icrc()));
+    near.receive(Endpoint.sealed(frame));
   }
 
   /**

@@ -12,11 +12,9 @@ import irdma4j.hwregs.FlushCode;
 import irdma4j.hwregs.Statistic;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
-import irdma4j.simulator.wire.Icrc;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -111,23 +109,10 @@ class RequesterRulesTest {
   }
 
   private void answer(int opcode, int psn, int syndrome, int msn, byte[] payload) {
-    RoceFrame frame = new RoceFrame();
-    frame.destinationMac = function.mac;
-    frame.sourceMac = fabric.functions[1].mac;
-    frame.sourceIpLow = 0x0a000002;
-    frame.destinationIpLow = 0x0a000001;
-    frame.udpSource = 0xc123;
-    frame.opcode = opcode;
-    frame.destinationQp = near.qpn;
-    frame.psn = psn;
+    RoceFrame frame = near.fromPeer(opcode, psn);
     frame.syndrome = syndrome;
     frame.msn = msn;
-    frame.payloadLength = payload.length;
-    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
-    frame.writeHeaders(memory);
-    MemorySegment.copy(
-        payload, 0, memory, ValueLayout.JAVA_BYTE, frame.payloadOffset, payload.length);
-    function.engine.receive(memory, frame.seal(memory, new Icrc()));
+    near.receive(Endpoint.sealed(frame, payload));
     work();
   }
 

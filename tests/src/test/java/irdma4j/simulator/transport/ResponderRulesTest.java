@@ -9,7 +9,6 @@ import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.AeSource;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
-import irdma4j.simulator.wire.Icrc;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
@@ -87,25 +86,12 @@ class ResponderRulesTest {
 
   /** Delivers a request without letting the responder answer. */
   private void deliver(int opcode, int psn, int offset, int length, byte... payload) {
-    RoceFrame frame = new RoceFrame();
-    frame.destinationMac = function.mac;
-    frame.sourceMac = 0x0200_0000_0011L;
-    frame.sourceIpLow = 0x0a000002;
-    frame.destinationIpLow = 0x0a000001;
-    frame.udpSource = 0xc123;
-    frame.opcode = opcode;
-    frame.destinationQp = far.qpn;
-    frame.psn = settings.remotePsn + psn & 0xffffff;
+    RoceFrame frame = far.fromPeer(opcode, settings.remotePsn + psn & 0xffffff);
     frame.ackRequest = true;
     frame.remoteAddress = region.va() + offset;
     frame.remoteKey = region.stag();
     frame.dmaLength = length;
-    frame.payloadLength = payload.length;
-    MemorySegment memory = MemorySegment.ofArray(new byte[RoceFrame.MAX_BYTES]);
-    frame.writeHeaders(memory);
-    MemorySegment.copy(
-        payload, 0, memory, ValueLayout.JAVA_BYTE, frame.payloadOffset, payload.length);
-    function.engine.receive(memory, frame.seal(memory, new Icrc()));
+    far.receive(Endpoint.sealed(frame, payload));
   }
 
   private void answer() {
