@@ -138,6 +138,49 @@ class HmcViewTest {
     assertTrue(device.table().isEmpty());
   }
 
+  /**
+   * Whichever call the device refuses while an extent is given back, the extent stays whole and can
+   * be given back afterwards. Fails if a page stays hidden from the device, a count of users is not
+   * restored, or memory goes.
+   */
+  @Test
+  void anExtentThatCannotBeGivenBackStays() {
+    for (int refused = 1; refused <= 6; refused++) {
+      HostMemoryCache cache = paged();
+      long address = 2 * HostMemoryCache.SEGMENT_SIZE;
+      Extent neighbour = cache.extend(PBLES, 1);
+      Extent extent = cache.extend(address, 5);
+      List<SegmentUse> before = cache.segments();
+      long bytes = memory.dmaUsage().currentBytes();
+      List<Long> places = places(address, 5);
+
+      device.failCall(refused, false);
+      assertThrows(HmcDevice.Refused.class, () -> cache.release(extent));
+      assertEquals(before, cache.segments());
+      assertEquals(bytes, memory.dmaUsage().currentBytes());
+      assertEquals(places, places(address, 5));
+      assertThrows(HmcException.class, () -> cache.extend(address, 1));
+      extent.segmentView().set(ValueLayout.JAVA_LONG, 4 * PAGE + 8, refused);
+      assertEquals(refused, device.read(address + 4 * PAGE + 8));
+
+      cache.release(extent);
+      assertEquals(List.of(before.getFirst()), cache.segments());
+      cache.release(neighbour);
+      assertEquals(0, memory.dmaUsage().currentBytes());
+      assertTrue(device.table().isEmpty());
+      cache.close();
+    }
+  }
+
+  /** Where the device finds pages. */
+  private List<Long> places(long address, int pages) {
+    List<Long> places = new ArrayList<>();
+    for (int page = 0; page < pages; page++) {
+      places.add(device.translate(address + (long) page * PAGE));
+    }
+    return places;
+  }
+
   /** The page that holds the last queue pairs may hold the first PBLEs too. */
   @Test
   void pagesOfObjectsAreNotHandedOut() {
