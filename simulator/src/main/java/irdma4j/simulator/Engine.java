@@ -3,6 +3,7 @@ package irdma4j.simulator;
 import irdma4j.simulator.device.Device;
 import irdma4j.simulator.device.Mailbox;
 import irdma4j.simulator.wire.Link;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.uapi.PciException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -286,9 +287,9 @@ final class Engine implements AutoCloseable {
     return worked;
   }
 
-  private void arrived(int port, MemorySegment frame, int bytes) {
+  private void arrived(int port, MemorySegment frame, int bytes, @Nullable Payload lent) {
     if (port < devices.length) {
-      devices[port].receive(frame, bytes);
+      devices[port].receive(frame, bytes, lent);
     } else {
       wires[port - devices.length].send(frame, bytes);
     }

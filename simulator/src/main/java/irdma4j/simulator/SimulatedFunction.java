@@ -210,6 +210,7 @@ final class SimulatedFunction implements PciFunction {
   }
 
   private void unmap(SimulatedMemory memory) {
+    device.carryAll();
     for (int i = 0; i < memory.pageCount(); i++) {
       iommu.unmap(memory.page(i));
     }

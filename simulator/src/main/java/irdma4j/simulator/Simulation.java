@@ -8,6 +8,7 @@ import irdma4j.simulator.transport.RoceEngine;
 import irdma4j.simulator.watch.Watch;
 import irdma4j.simulator.wire.Link;
 import irdma4j.simulator.wire.LinkFaults;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.uapi.EthernetPort;
 import irdma4j.uapi.PciFunction;
 import java.lang.foreign.MemorySegment;
@@ -222,6 +223,16 @@ public final class Simulation implements AutoCloseable {
     @Override
     public MemorySegment frameBuffer() {
       return link.buffer();
+    }
+
+    @Override
+    public @Nullable Payload lend(int at) {
+      return link.lend(at);
+    }
+
+    @Override
+    public void carryAll() {
+      link.carryAll();
     }
 
     @Override

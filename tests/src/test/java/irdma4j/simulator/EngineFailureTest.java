@@ -8,11 +8,13 @@ import irdma4j.hwregs.Registers;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.device.QpAttributes;
 import irdma4j.simulator.device.QueueEngine;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.uapi.Bar;
 import irdma4j.uapi.DmaMemory;
 import irdma4j.uapi.PciException;
 import irdma4j.uapi.PciFunction;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** An error inside the simulator is told to the driver and leaves nothing behind. */
@@ -42,7 +44,7 @@ final class EngineFailureTest {
     }
 
     @Override
-    public void receive(MemorySegment frame, int bytes) {}
+    public void receive(MemorySegment frame, int bytes, @Nullable Payload lent) {}
 
     @Override
     public boolean run() {

@@ -188,6 +188,8 @@ final class ControlQueue {
       complete(index, true, refusal.majorCode(), refusal.minorCode(), 0);
       return true;
     }
+    // It may give the driver back memory that packets on their way still lie in.
+    device.carryAll();
     CqpCommand command = CqpCommand.decode(wqe, 0);
     long faultsBefore = device.counters().dmaFaults;
     ControlStatus status =

@@ -8,6 +8,7 @@ import irdma4j.simulator.CardProfile;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Occasion;
 import irdma4j.simulator.watch.Watch;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
@@ -58,6 +59,14 @@ public final class Device implements DeviceServices {
 
     /** Where to build the next frame; as {@link DeviceServices#frameBuffer}. */
     MemorySegment frameBuffer();
+
+    /** As {@link DeviceServices#lend}. */
+    default @Nullable Payload lend(int at) {
+      return null;
+    }
+
+    /** Copies all payloads that were lent into their frames. */
+    default void carryAll() {}
 
     /** Puts a frame of this device on the wire; as {@link DeviceServices#transmit}. */
     void transmit(MemorySegment frame, int bytes);
@@ -147,6 +156,7 @@ public final class Device implements DeviceServices {
     queues.reset();
     control.reset();
     operations.reset();
+    carryAll();
     functions.reset();
     stags.dropCopies();
     interrupts.reset();
@@ -228,6 +238,7 @@ public final class Device implements DeviceServices {
 
   private void stop(int code) {
     stopped = true;
+    carryAll();
     registers.set(Registers.GLPE_CRITERR.offset(), code);
   }
 
@@ -281,8 +292,12 @@ public final class Device implements DeviceServices {
     return worked;
   }
 
-  /** A frame arrived from the wire. */
-  public void receive(MemorySegment frame, int bytes) {
+  /**
+   * A frame arrived from the wire.
+   *
+   * @param lent where its payload lies, or null if that stands in the frame
+   */
+  public void receive(MemorySegment frame, int bytes, @Nullable Payload lent) {
     faults.at(Occasion.FRAME_RECEIVED);
     if (stopped || faults.hasStruck() || presence != Presence.PRESENT) {
       return;
@@ -291,7 +306,7 @@ public final class Device implements DeviceServices {
     counters.bytesReceived += bytes;
     watch.frameReceived(frame, bytes);
     if (RoceFrame.isRoce(frame, bytes)) {
-      queues.receive(frame, bytes);
+      queues.receive(frame, bytes, lent);
     } else {
       environment.other(mac, frame, bytes);
     }
@@ -376,9 +391,13 @@ public final class Device implements DeviceServices {
   }
 
   @Override
-  public boolean writeRegion(
-      int stag, long address, MemorySegment source, long sourceOffset, long bytes) {
-    return stags.write(stag, address, source, sourceOffset, bytes);
+  public boolean lendRegion(int stag, long address, Payload payload, long bytes) {
+    return stags.lend(stag, address, payload, bytes);
+  }
+
+  @Override
+  public boolean writeRegion(int stag, long address, Payload source, long from, long bytes) {
+    return stags.write(stag, address, source, from, bytes);
   }
 
   @Override
@@ -409,6 +428,16 @@ public final class Device implements DeviceServices {
   @Override
   public MemorySegment frameBuffer() {
     return environment.frameBuffer();
+  }
+
+  @Override
+  public @Nullable Payload lend(int at) {
+    return watch.seesPayloads() ? null : environment.lend(at);
+  }
+
+  /** Packets on their way no longer lie in memory of the host, which may change and go. */
+  public void carryAll() {
+    environment.carryAll();
   }
 
   @Override

@@ -3,6 +3,7 @@ package irdma4j.simulator.device;
 import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.watch.Watch;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -88,11 +89,20 @@ public interface DeviceServices {
   boolean readRegion(int stag, long address, MemorySegment target, long targetOffset, long bytes);
 
   /**
+   * Says where the bytes of a region that {@link #checkAccess} has allowed lie in host memory, in
+   * place of copying them; otherwise as {@link #readRegion}.
+   *
+   * @param payload the pieces are put behind those that it has
+   */
+  boolean lendRegion(int stag, long address, Payload payload, long bytes);
+
+  /**
    * Copies into a region that {@link #checkAccess} has allowed.
    *
+   * @param from the first byte of the source
    * @return false after a translation or IOMMU fault
    */
-  boolean writeRegion(int stag, long address, MemorySegment source, long sourceOffset, long bytes);
+  boolean writeRegion(int stag, long address, Payload source, long from, long bytes);
 
   /**
    * Invalidates a stag on behalf of a local or remote invalidate.
@@ -126,6 +136,19 @@ public interface DeviceServices {
    * @return at least {@code RoceFrame.MAX_BYTES}, of any content; the caller's until it transmits
    */
   MemorySegment frameBuffer();
+
+  /**
+   * Lets the payload of the frame in the {@link #frameBuffer} stay in host memory until the frame
+   * arrives. That memory must belong to work that is not complete before: the device copies what it
+   * has lent when the driver takes a queue pair or a region away.
+   *
+   * @param at where in the frame the payload would begin
+   * @return an empty payload, to be filled before the frame is transmitted; null if it must stand
+   *     in the frame
+   */
+  default @Nullable Payload lend(int at) {
+    return null;
+  }
 
   /**
    * Puts a frame (without FCS) on the wire.

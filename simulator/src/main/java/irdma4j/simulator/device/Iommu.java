@@ -2,6 +2,7 @@ package irdma4j.simulator.device;
 
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.simulator.watch.Watch;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -31,6 +32,7 @@ public final class Iommu implements HostWords {
   private volatile boolean busMaster;
   private long faultAddress;
   private boolean faultWasWrite;
+  private final Payload whole = new Payload();
 
   /** Of no meaning; keeps the loads of {@link #prefetch}. */
   private long unusedEntries;
@@ -140,11 +142,41 @@ public final class Iommu implements HostWords {
   }
 
   /**
+   * Says where bytes lie in host memory, in place of copying them; otherwise as {@link #read}.
+   *
+   * @param payload the pieces are put behind those that it has
+   */
+  boolean lend(long iova, Payload payload, long bytes) {
+    watch.hostRead(iova, bytes);
+    long at = iova;
+    long left = bytes;
+    while (left > 0) {
+      int inPage = (int) (at & (PAGE - 1));
+      long n = Math.min(left, PAGE - inPage);
+      long entry = entryOf(at);
+      if (entry == IommuTable.NONE) {
+        return fault(at, false);
+      }
+      payload.add(table.memory(entry), IommuTable.offset(entry) + inPage, n);
+      at += n;
+      left -= n;
+    }
+    return true;
+  }
+
+  /** As the other, from one piece. */
+  public boolean write(long iova, MemorySegment source, long sourceOffset, long bytes) {
+    whole.clear();
+    whole.add(source, sourceOffset, bytes);
+    return write(iova, whole, 0, bytes);
+  }
+
+  /**
    * Copies into host memory.
    *
    * @return false if a page is not mapped; nothing was written from that page on
    */
-  public boolean write(long iova, MemorySegment source, long sourceOffset, long bytes) {
+  public boolean write(long iova, Payload source, long sourceOffset, long bytes) {
     watch.hostWrite(iova, bytes);
     long at = iova;
     long from = sourceOffset;
@@ -156,7 +188,7 @@ public final class Iommu implements HostWords {
       if (entry == IommuTable.NONE) {
         return fault(at, true);
       }
-      MemorySegment.copy(source, from, table.memory(entry), IommuTable.offset(entry) + inPage, n);
+      source.copyTo(from, table.memory(entry), IommuTable.offset(entry) + inPage, n);
       at += n;
       from += n;
       left -= n;

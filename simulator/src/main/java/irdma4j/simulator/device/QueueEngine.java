@@ -1,6 +1,8 @@
 package irdma4j.simulator.device;
 
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The device's queue pairs and their transport, as the rest of the device drives them. Every call
@@ -35,8 +37,12 @@ public interface QueueEngine {
     doorbell(qpId);
   }
 
-  /** A frame (without FCS) arrived; valid during the call only. */
-  void receive(MemorySegment frame, int bytes);
+  /**
+   * A frame (without FCS) arrived; valid during the call only.
+   *
+   * @param lent where its payload lies, or null if that stands in the frame
+   */
+  void receive(MemorySegment frame, int bytes, @Nullable Payload lent);
 
   /**
    * Does a bounded amount of pending work: fetches WQEs, sends a few packets of each ready queue

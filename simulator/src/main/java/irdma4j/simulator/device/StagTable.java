@@ -6,6 +6,7 @@ import irdma4j.hwregs.PageSize;
 import irdma4j.hwregs.PbleEntry;
 import irdma4j.hwregs.SqWqe;
 import irdma4j.simulator.watch.Watch;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -39,10 +40,18 @@ final class StagTable {
 
   private static final int REMOTE_RIGHTS = DeviceServices.REMOTE_READ | DeviceServices.REMOTE_WRITE;
 
+  /** What is done with the bytes of a region. */
+  private enum Use {
+    READ,
+    LEND,
+    WRITE
+  }
+
   private final Device device;
   private final HmcWalk hmc;
   private final Iommu iommu;
   private final Watch watch;
+  private final Payload nowhere = new Payload();
   private @Nullable Stag[][] chunks = new Stag[0][];
   private long pblesRead;
   private long translationHits;
@@ -156,45 +165,51 @@ final class StagTable {
 
   /** As {@link DeviceServices#readRegion}. */
   boolean read(int stag, long address, MemorySegment target, long targetOffset, long bytes) {
-    Stag entry = mapping(stag);
-    if (entry == null) {
-      return false;
-    }
-    long position = position(stag, entry, address);
-    long to = targetOffset;
-    long left = bytes;
-    while (left > 0) {
-      long n = Math.min(left, room(entry, position));
-      long iova = translate(entry, position);
-      watch.region(stag, address + bytes - left, n, iova);
-      if (iova == HmcWalk.FAULT || !iommu.read(iova, target, to, n)) {
-        return false;
-      }
-      position += n;
-      to += n;
-      left -= n;
-    }
-    return true;
+    return reach(stag, address, bytes, Use.READ, target, nowhere, targetOffset);
+  }
+
+  /** As {@link DeviceServices#lendRegion}. */
+  boolean lend(int stag, long address, Payload payload, long bytes) {
+    return reach(stag, address, bytes, Use.LEND, MemorySegment.NULL, payload, 0);
   }
 
   /** As {@link DeviceServices#writeRegion}. */
-  boolean write(int stag, long address, MemorySegment source, long sourceOffset, long bytes) {
+  boolean write(int stag, long address, Payload source, long from, long bytes) {
+    return reach(stag, address, bytes, Use.WRITE, MemorySegment.NULL, source, from);
+  }
+
+  /** Does something with each part of a range that lies in one page. */
+  private boolean reach(
+      int stag,
+      long address,
+      long bytes,
+      Use use,
+      MemorySegment target,
+      Payload payload,
+      long offset) {
     Stag entry = mapping(stag);
     if (entry == null) {
       return false;
     }
     long position = position(stag, entry, address);
-    long from = sourceOffset;
+    long at = offset;
     long left = bytes;
     while (left > 0) {
       long n = Math.min(left, room(entry, position));
       long iova = translate(entry, position);
       watch.region(stag, address + bytes - left, n, iova);
-      if (iova == HmcWalk.FAULT || !iommu.write(iova, source, from, n)) {
+      boolean reached =
+          iova != HmcWalk.FAULT
+              && switch (use) {
+                case READ -> iommu.read(iova, target, at, n);
+                case LEND -> iommu.lend(iova, payload, n);
+                case WRITE -> iommu.write(iova, payload, at, n);
+              };
+      if (!reached) {
         return false;
       }
       position += n;
-      from += n;
+      at += n;
       left -= n;
     }
     return true;

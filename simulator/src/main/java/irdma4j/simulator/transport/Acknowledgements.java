@@ -4,8 +4,8 @@ import irdma4j.hwregs.AeCode;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.simulator.wire.RoceFrame;
-import java.lang.foreign.MemorySegment;
 
 /**
  * What the peer says of the requests that it was sent: it acknowledges them, answers READs,
@@ -208,7 +208,7 @@ final class Acknowledgements {
   }
 
   /** Takes a packet of a READ's answer. */
-  void readResponse(QpState qp, RoceFrame frame, MemorySegment memory) {
+  void readResponse(QpState qp, RoceFrame frame, Payload payload) {
     int psn = frame.psn;
     if (!qp.canSend()
         || Psn.distance(qp.unackedPsn, psn) < 0
@@ -252,7 +252,7 @@ final class Acknowledgements {
       core.failSend(qp, list.wqeIndex(entry), AeCode.ROCE_RSP_LENGTH_ERROR.code());
       return;
     }
-    int code = sink.scatter(services, qp, offset, (int) size, memory, frame.payloadOffset);
+    int code = sink.scatter(services, qp, offset, (int) size, payload, 0);
     if (code != 0) {
       core.failSend(qp, list.wqeIndex(entry), code);
       return;

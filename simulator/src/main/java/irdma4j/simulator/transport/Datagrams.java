@@ -6,6 +6,7 @@ import irdma4j.hwregs.cqp.ManageAddressHandle;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,6 +25,9 @@ final class Datagrams {
   private final DeviceServices services;
   private final Core core;
   private final MemorySegment empty = Arena.ofAuto().allocate(GRH, 8);
+
+  /** The GRH's room and the payload of the datagram in hand. */
+  private final Payload datagram = new Payload();
 
   Datagrams(Core core) {
     this.core = core;
@@ -122,18 +126,15 @@ final class Datagrams {
       core.failReceive(qp, AeCode.DDP_UBE_DDP_MESSAGE_TOO_LONG_FOR_AVAILABLE_BUFFER.code());
       return true;
     }
-    int code;
+    datagram.clear();
     if (frame.ipv4) {
-      code = scatter(qp, 0, empty, 0, GRH - IPV4_HEADER);
-      if (code == 0) {
-        code = scatter(qp, GRH - IPV4_HEADER, memory, frame.ipOffset, IPV4_HEADER);
-      }
+      datagram.add(empty, 0, GRH - IPV4_HEADER);
+      datagram.add(memory, frame.ipOffset, IPV4_HEADER);
     } else {
-      code = scatter(qp, 0, memory, frame.ipOffset, GRH);
+      datagram.add(memory, frame.ipOffset, GRH);
     }
-    if (code == 0) {
-      code = scatter(qp, GRH, memory, frame.payloadOffset, frame.payloadLength);
-    }
+    datagram.add(memory, frame.payloadOffset, frame.payloadLength);
+    int code = qp.receive.scatter(services, qp, 0, bytes, datagram, 0);
     if (code != 0) {
       core.failReceive(qp, code);
       return true;
@@ -146,9 +147,5 @@ final class Datagrams {
     completion.vlanTag = frame.vlanTag;
     services.complete(qp.receiveCq, completion);
     return true;
-  }
-
-  private int scatter(QpState qp, long offset, MemorySegment source, long from, int count) {
-    return qp.receive.scatter(services, qp, offset, source, from, count);
   }
 }

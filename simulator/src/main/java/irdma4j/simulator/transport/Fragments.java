@@ -3,6 +3,7 @@ package irdma4j.simulator.transport;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.SqWqe;
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
 
 /** Where the bytes of a work request lie, in order; reused. */
@@ -10,6 +11,14 @@ final class Fragments {
   /** As many as the 8 quanta of a WQE have room for. */
   static final int MOST = 15;
 
+  /** What is done with a part of the bytes. */
+  private enum Use {
+    GATHER,
+    LEND,
+    SCATTER
+  }
+
+  private final Payload nowhere = new Payload();
   private final long[] address = new long[MOST];
   private final int[] stag = new int[MOST];
   private final int[] bytes = new int[MOST];
@@ -76,26 +85,50 @@ final class Fragments {
   }
 
   /**
-   * Copies a part of the bytes out, or into it. The fragments that it touches are checked each
-   * time: their regions may have been taken away, and their stags given to others, since the
-   * message began.
+   * Copies a part of the bytes out. The fragments that it touches are checked each time: their
+   * regions may have been taken away, and their stags given to others, since the message began.
    *
    * @param offset of the part
    * @param size of the part
-   * @param out whether they are copied out, to the buffer
    * @return {@link DeviceServices#ACCESS_OK}, or the asynchronous event code that says why not
    */
-  int copy(
+  int gather(
       DeviceServices services,
       QpState qp,
       long offset,
       int size,
-      MemorySegment buffer,
-      long bufferOffset,
-      boolean out) {
-    int rights = out ? DeviceServices.LOCAL_READ : DeviceServices.LOCAL_WRITE;
+      MemorySegment target,
+      long targetOffset) {
+    return reach(services, qp, offset, size, Use.GATHER, target, nowhere, targetOffset);
+  }
+
+  /** Says where a part of the bytes lies, in place of copying it; otherwise as {@link #gather}. */
+  int lend(DeviceServices services, QpState qp, long offset, int size, Payload payload) {
+    return reach(services, qp, offset, size, Use.LEND, MemorySegment.NULL, payload, 0);
+  }
+
+  /**
+   * Copies bytes into a part; otherwise as {@link #gather}.
+   *
+   * @param from the first byte of the source
+   */
+  int scatter(
+      DeviceServices services, QpState qp, long offset, int size, Payload source, long from) {
+    return reach(services, qp, offset, size, Use.SCATTER, MemorySegment.NULL, source, from);
+  }
+
+  private int reach(
+      DeviceServices services,
+      QpState qp,
+      long offset,
+      int size,
+      Use use,
+      MemorySegment target,
+      Payload payload,
+      long first) {
+    int rights = use == Use.SCATTER ? DeviceServices.LOCAL_WRITE : DeviceServices.LOCAL_READ;
     long skip = offset;
-    long at = bufferOffset;
+    long at = first;
     int left = size;
     for (int i = 0; i < count && left > 0; i++) {
       if (skip >= bytes[i]) {
@@ -108,9 +141,11 @@ final class Fragments {
       }
       int part = (int) Math.min(left, bytes[i] - skip);
       boolean done =
-          out
-              ? services.readRegion(stag[i], address[i] + skip, buffer, at, part)
-              : services.writeRegion(stag[i], address[i] + skip, buffer, at, part);
+          switch (use) {
+            case GATHER -> services.readRegion(stag[i], address[i] + skip, target, at, part);
+            case LEND -> services.lendRegion(stag[i], address[i] + skip, payload, part);
+            case SCATTER -> services.writeRegion(stag[i], address[i] + skip, payload, at, part);
+          };
       if (!done) {
         return Core.fault();
       }

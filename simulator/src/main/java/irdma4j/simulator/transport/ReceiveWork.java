@@ -5,6 +5,7 @@ import irdma4j.hwregs.Generation;
 import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.RqWqe;
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
 
 /** A receive WQE taken apart; reused. The WQE's layout is {@link RqWqe}. */
@@ -38,14 +39,9 @@ final class ReceiveWork {
     fragments.parse(wqe, 0, fits ? count : 0);
   }
 
-  /** Copies a part of a message into the fragments; as {@link Fragments#copy}. */
+  /** Copies a part of a message into the fragments; as {@link Fragments#scatter}. */
   int scatter(
-      DeviceServices services,
-      QpState qp,
-      long offset,
-      MemorySegment source,
-      long sourceOffset,
-      int count) {
-    return fragments.copy(services, qp, offset, count, source, sourceOffset, false);
+      DeviceServices services, QpState qp, long offset, int count, Payload source, long from) {
+    return fragments.scatter(services, qp, offset, count, source, from);
   }
 }

@@ -7,6 +7,7 @@ import irdma4j.hwregs.SqWqe;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.simulator.wire.RoceFrame;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 final class Requester {
   /** Packets after which an acknowledgement is asked for inside a message or a run of messages. */
   static final int ACK_EVERY = 16;
+
+  /** Bytes of payload from which lending costs less than copying. */
+  private static final int LEAST_LENT = 512;
 
   private final Core core;
   private final DeviceServices services;
@@ -130,7 +134,7 @@ final class Requester {
     frame.immediate = work.immediate;
     frame.invalidateKey = work.remoteStag();
     core.output.headers();
-    int code = work.gather(services, qp, offset, payload, core.output.memory, frame.payloadOffset);
+    int code = take(qp, work, offset, payload);
     if (code != 0) {
       core.failSend(qp, qp.inFlight.wqeIndex(entry), code);
       return false;
@@ -144,6 +148,15 @@ final class Requester {
       qp.frontier = Math.max(qp.frontier, entry + 1);
     }
     return true;
+  }
+
+  /** Brings a part of a message into the frame, or lends it if that is worth while. */
+  private int take(QpState qp, SendWork work, long offset, int size) {
+    int at = core.output.frame.payloadOffset;
+    Payload lent = size >= LEAST_LENT && !work.inline ? services.lend(at) : null;
+    return lent == null
+        ? work.gather(services, qp, offset, size, core.output.memory, at)
+        : work.lend(services, qp, offset, size, lent);
   }
 
   private static int opcode(SendWork work, boolean first, boolean last) {

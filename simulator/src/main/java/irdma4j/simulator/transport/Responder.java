@@ -5,8 +5,8 @@ import irdma4j.simulator.DeviceEvent;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.simulator.wire.RoceFrame;
-import java.lang.foreign.MemorySegment;
 
 /**
  * The answering side of a reliable connection: takes requests in order of their PSNs, answers
@@ -28,7 +28,7 @@ final class Responder {
   }
 
   /** Takes a request packet. */
-  void request(QpState qp, RoceFrame frame, MemorySegment memory) {
+  void request(QpState qp, RoceFrame frame, Payload payload) {
     int ahead = Psn.distance(qp.expectedPsn, frame.psn);
     if (ahead < 0) {
       duplicate(qp, frame);
@@ -51,14 +51,14 @@ final class Responder {
           BthOpcode.SEND_ONLY,
           BthOpcode.SEND_ONLY_IMMEDIATE,
           BthOpcode.SEND_ONLY_INVALIDATE ->
-          send(qp, frame, memory);
+          send(qp, frame, payload);
       case BthOpcode.WRITE_FIRST,
           BthOpcode.WRITE_MIDDLE,
           BthOpcode.WRITE_LAST,
           BthOpcode.WRITE_LAST_IMMEDIATE,
           BthOpcode.WRITE_ONLY,
           BthOpcode.WRITE_ONLY_IMMEDIATE ->
-          write(qp, frame, memory);
+          write(qp, frame, payload);
       case BthOpcode.READ_REQUEST -> read(qp, frame);
       default -> refuse(qp, Aeth.NAK_INVALID_REQUEST, AeCode.RDMAP_ROE_UNEXPECTED_OPCODE.code());
     }
@@ -95,7 +95,7 @@ final class Responder {
     return last ? size <= qp.mtu && (first || size > 0) : size == qp.mtu;
   }
 
-  private void send(QpState qp, RoceFrame frame, MemorySegment memory) {
+  private void send(QpState qp, RoceFrame frame, Payload payload) {
     boolean first = isFirst(frame.opcode);
     boolean last = isLast(frame.opcode);
     int required = first ? QpState.MESSAGE_NONE : QpState.MESSAGE_SEND;
@@ -121,7 +121,7 @@ final class Responder {
       return;
     }
     if (size > 0) {
-      int code = qp.receive.scatter(services, qp, qp.received, memory, frame.payloadOffset, size);
+      int code = qp.receive.scatter(services, qp, qp.received, size, payload, 0);
       if (code != 0) {
         failReceive(qp, frame, code);
         return;
@@ -146,7 +146,7 @@ final class Responder {
     accepted(qp, frame, last);
   }
 
-  private void write(QpState qp, RoceFrame frame, MemorySegment memory) {
+  private void write(QpState qp, RoceFrame frame, Payload payload) {
     boolean first = isFirst(frame.opcode);
     boolean last = isLast(frame.opcode);
     int required = first ? QpState.MESSAGE_NONE : QpState.MESSAGE_WRITE;
@@ -192,8 +192,7 @@ final class Responder {
       qp.writeLeft = left;
       qp.received = left;
     }
-    if (size > 0
-        && !services.writeRegion(qp.writeKey, qp.writeAddress, memory, frame.payloadOffset, size)) {
+    if (size > 0 && !services.writeRegion(qp.writeKey, qp.writeAddress, payload, 0, size)) {
       refuse(qp, Aeth.NAK_REMOTE_ACCESS, Core.fault());
       return;
     }

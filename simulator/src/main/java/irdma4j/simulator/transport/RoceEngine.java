@@ -6,6 +6,7 @@ import irdma4j.simulator.device.PushPage;
 import irdma4j.simulator.device.QpAttributes;
 import irdma4j.simulator.device.QueueEngine;
 import irdma4j.simulator.wire.BthOpcode;
+import irdma4j.simulator.wire.Payload;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -43,6 +44,10 @@ public final class RoceEngine implements QueueEngine {
   private final Datagrams datagrams;
   private final Congestion congestion;
   private final RoceFrame frame = new RoceFrame();
+
+  /** The payload that stands in the frame. */
+  private final Payload standing = new Payload();
+
   private @Nullable QpState[] queuePairs = new QpState[16];
 
   /** An engine without queue pairs. */
@@ -161,13 +166,13 @@ public final class RoceEngine implements QueueEngine {
   }
 
   @Override
-  public void receive(MemorySegment memory, int bytes) {
-    if (!accept(memory, bytes)) {
+  public void receive(MemorySegment memory, int bytes, @Nullable Payload lent) {
+    if (!accept(memory, bytes, lent)) {
       services.counters().framesDiscarded++;
     }
   }
 
-  private boolean accept(MemorySegment memory, int bytes) {
+  private boolean accept(MemorySegment memory, int bytes, @Nullable Payload lent) {
     if (!frame.parse(memory, bytes) || frame.transportVersion != TRANSPORT_VERSION) {
       return false;
     }
@@ -182,14 +187,14 @@ public final class RoceEngine implements QueueEngine {
       return false;
     }
     qp.traffic.received(frame);
-    boolean taken = takes(qp, memory) && deliver(qp, memory);
+    boolean taken = takes(qp, memory) && deliver(qp, memory, lent);
     if (!taken) {
       qp.traffic.discarded(frame);
     }
     return taken;
   }
 
-  private boolean deliver(QpState qp, MemorySegment memory) {
+  private boolean deliver(QpState qp, MemorySegment memory, @Nullable Payload lent) {
     if (qp.type == QpState.TYPE_UD) {
       return datagrams.receive(qp, frame, memory, responder);
     }
@@ -204,15 +209,21 @@ public final class RoceEngine implements QueueEngine {
       return false;
     }
     congestion.received(qp, frame);
+    Payload payload = lent;
+    if (payload == null) {
+      payload = standing;
+      payload.clear();
+      payload.add(memory, frame.payloadOffset, frame.payloadLength);
+    }
     switch (frame.opcode) {
       case BthOpcode.ACKNOWLEDGE -> acknowledgements.acknowledged(qp, frame);
       case BthOpcode.READ_RESPONSE_FIRST,
           BthOpcode.READ_RESPONSE_MIDDLE,
           BthOpcode.READ_RESPONSE_LAST,
           BthOpcode.READ_RESPONSE_ONLY ->
-          acknowledgements.readResponse(qp, frame, memory);
+          acknowledgements.readResponse(qp, frame, payload);
       case BthOpcode.ATOMIC_ACKNOWLEDGE -> {}
-      default -> responder.request(qp, frame, memory);
+      default -> responder.request(qp, frame, payload);
     }
     return true;
   }

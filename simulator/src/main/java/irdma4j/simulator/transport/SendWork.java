@@ -6,6 +6,7 @@ import irdma4j.hwregs.LittleEndian;
 import irdma4j.hwregs.SqOpcode;
 import irdma4j.hwregs.SqWqe;
 import irdma4j.simulator.device.DeviceServices;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
@@ -186,7 +187,7 @@ final class SendWork {
             services, qp, isRead() ? DeviceServices.LOCAL_WRITE : DeviceServices.LOCAL_READ);
   }
 
-  /** Copies a part of the message out of local memory; as {@link Fragments#copy}. */
+  /** Copies a part of the message out of local memory; as {@link Fragments#gather}. */
   int gather(
       DeviceServices services,
       QpState qp,
@@ -205,17 +206,17 @@ final class SendWork {
           count);
       return DeviceServices.ACCESS_OK;
     }
-    return fragments.copy(services, qp, offset, count, target, targetOffset, true);
+    return fragments.gather(services, qp, offset, count, target, targetOffset);
   }
 
-  /** Copies a part of a READ's answer into local memory; as {@link Fragments#copy}. */
+  /** Says where a part of the message lies that is not inline; as {@link Fragments#lend}. */
+  int lend(DeviceServices services, QpState qp, long offset, int count, Payload payload) {
+    return fragments.lend(services, qp, offset, count, payload);
+  }
+
+  /** Copies a part of a READ's answer into local memory; as {@link Fragments#scatter}. */
   int scatter(
-      DeviceServices services,
-      QpState qp,
-      long offset,
-      int count,
-      MemorySegment source,
-      long sourceOffset) {
-    return fragments.copy(services, qp, offset, count, source, sourceOffset, false);
+      DeviceServices services, QpState qp, long offset, int count, Payload source, long from) {
+    return fragments.scatter(services, qp, offset, count, source, from);
   }
 }

@@ -132,6 +132,11 @@ public final class Watch {
     }
   }
 
+  /** Whether anyone is shown all bytes of frames; Flight Recorder tells of their headers alone. */
+  public boolean seesPayloads() {
+    return watcher != null;
+  }
+
   /** A frame has arrived. */
   public void frameReceived(MemorySegment frame, int bytes) {
     if (watcher != null || FlightEvents.FRAME_RECEIVED.isEnabled()) {

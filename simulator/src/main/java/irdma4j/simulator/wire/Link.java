@@ -46,8 +46,9 @@ public final class Link {
      * @param port the port at which it arrives
      * @param frame the frame at offset 0, without FCS; valid during the call only
      * @param bytes its length
+     * @param lent where its payload lies, or null if that stands in the frame
      */
-    void arrived(int port, MemorySegment frame, int bytes);
+    void arrived(int port, MemorySegment frame, int bytes, @Nullable Payload lent);
   }
 
   private final long[] portMac;
@@ -60,12 +61,17 @@ public final class Link {
   private final SplittableRandom random;
   private final @Nullable FrameTap tap;
   private final @Nullable MemorySegment apart;
+  private final boolean lends;
   private final LearnedAddresses learned = new LearnedAddresses();
   private boolean learns;
 
   private MemorySegment[] slot = new MemorySegment[0];
   private int[] slotBytes = new int[0];
   private int[] slotSender = new int[0];
+
+  /** Payloads that stand in their sender's memory; those of all other frames are empty. */
+  private Payload[] slotLent = new Payload[0];
+
   private int[] free = new int[0];
   private int freeCount;
 
@@ -111,6 +117,7 @@ public final class Link {
     // What is changed on its way may not be what its sender goes on to use.
     boolean changes = faults.corrupt() > 0 || faults.mark() > 0;
     this.apart = changes ? RoceFrame.allocate(Arena.ofAuto(), SLOT_BYTES) : null;
+    this.lends = tap == null && !changes && faults.duplicate() == 0;
   }
 
   /** The MAC address that a frame goes to, a 48-bit integer. */
@@ -151,10 +158,42 @@ public final class Link {
     if (apart != null) {
       return apart;
     }
+    int index = nextSlot();
+    slotLent[index].clear();
+    return slot[index];
+  }
+
+  private int nextSlot() {
     if (freeCount == 0) {
       grow();
     }
-    return slot[free[freeCount - 1]];
+    return free[freeCount - 1];
+  }
+
+  /**
+   * Lets the payload of the next frame stay where it is, in its sender's memory, until the frame
+   * arrives. The frame's length is that with payload; only its headers stand in the {@link
+   * #buffer}. Before that memory may change or go, its owner calls {@link #carryAll}.
+   *
+   * @param at where in the frame the payload would begin
+   * @return an empty payload, to be filled; null if the bytes of frames are seen, changed or
+   *     doubled on their way
+   */
+  public @Nullable Payload lend(int at) {
+    if (!lends || learns) {
+      return null;
+    }
+    int index = nextSlot();
+    slotLent[index].begin(at);
+    return slotLent[index];
+  }
+
+  /** Copies all payloads that were lent into their frames. */
+  public void carryAll() {
+    for (int i = 0; i < heapSize; i++) {
+      int index = heapSlotAndPort[i] >>> 8;
+      slotLent[index].carry(slot[index]);
+    }
   }
 
   /**
@@ -231,6 +270,10 @@ public final class Link {
         return;
       }
     }
+    int next = nextSlot();
+    if (frame == slot[next]) {
+      slotLent[next].carry(frame);
+    }
     for (int i = 0; i < portMac.length; i++) {
       if (i != port) {
         enqueue(port, i, frame, bytes, arrival, true);
@@ -240,12 +283,11 @@ public final class Link {
 
   private void enqueue(
       int sender, int port, MemorySegment frame, int bytes, long arrival, boolean outside) {
-    if (freeCount == 0) {
-      grow();
-    }
-    int index = free[--freeCount];
+    int index = nextSlot();
+    freeCount--;
     if (frame != slot[index]) {
       MemorySegment.copy(frame, 0, slot[index], 0, bytes);
+      slotLent[index].clear();
     }
     slotBytes[index] = bytes;
     slotSender[index] = sender;
@@ -272,10 +314,12 @@ public final class Link {
     slot = Arrays.copyOf(slot, old + BLOCK);
     slotBytes = Arrays.copyOf(slotBytes, old + BLOCK);
     slotSender = Arrays.copyOf(slotSender, old + BLOCK);
+    slotLent = Arrays.copyOf(slotLent, old + BLOCK);
     free = new int[old + BLOCK];
     Arena arena = Arena.ofAuto();
     for (int i = 0; i < BLOCK; i++) {
       slot[old + i] = RoceFrame.allocate(arena, SLOT_BYTES);
+      slotLent[old + i] = new Payload();
       free[freeCount++] = old + i;
     }
   }
@@ -298,7 +342,8 @@ public final class Link {
     pop();
     int index = top >>> 8;
     try {
-      receiver.arrived(top & 0xff, slot[index], slotBytes[index]);
+      Payload lent = slotLent[index];
+      receiver.arrived(top & 0xff, slot[index], slotBytes[index], lent.isEmpty() ? null : lent);
     } finally {
       release(index);
     }

@@ -11,6 +11,7 @@ import irdma4j.hwregs.cqp.CqpCommand;
 import irdma4j.hwregs.cqp.CreateCq;
 import irdma4j.hwregs.cqp.UpdatePeSds;
 import irdma4j.simulator.CardProfile;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -253,5 +254,12 @@ final class BareCard implements AutoCloseable {
   @Override
   public void close() {
     arena.close();
+  }
+
+  /** All of a memory, as a packet would carry it. */
+  static Payload payload(MemorySegment memory) {
+    Payload payload = new Payload();
+    payload.add(memory, 0, memory.byteSize());
+    return payload;
   }
 }

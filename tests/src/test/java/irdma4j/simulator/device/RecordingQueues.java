@@ -1,8 +1,10 @@
 package irdma4j.simulator.device;
 
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A queue engine that writes down what it is told. */
 final class RecordingQueues implements QueueEngine {
@@ -40,7 +42,7 @@ final class RecordingQueues implements QueueEngine {
   }
 
   @Override
-  public void receive(MemorySegment frame, int bytes) {
+  public void receive(MemorySegment frame, int bytes, @Nullable Payload lent) {
     calls.add("receive " + bytes);
   }
 

@@ -135,7 +135,9 @@ final class StagTableTest {
             buffer.set(ValueLayout.JAVA_BYTE, b, value);
             model[region.hostOffset((int) at + b)] = value;
           }
-          assertTrue(card.device.writeRegion(region.stag, region.address + at, buffer, 0, bytes));
+          assertTrue(
+              card.device.writeRegion(
+                  region.stag, region.address + at, BareCard.payload(buffer), 0, bytes));
         } else {
           assertTrue(card.device.readRegion(region.stag, region.address + at, buffer, 0, bytes));
           for (int b = 0; b < bytes; b++) {

@@ -120,7 +120,7 @@ final class WindowTest {
     refused(AeCode.AMP_BAD_QP, check(window, 0, PAGE, REMOTE_WRITE, QP + 1));
     MemorySegment one = card.arena.allocate(1);
     one.set(ValueLayout.JAVA_BYTE, 0, (byte) 55);
-    assertTrue(card.device.writeRegion(window, 3, one, 0, 1));
+    assertTrue(card.device.writeRegion(window, 3, BareCard.payload(one), 0, 1));
     assertEquals(55, host.get(ValueLayout.JAVA_BYTE, PAGE + 3));
     refused(
         AeCode.AMP_MWBIND_VALID_STAG,
@@ -200,7 +200,7 @@ final class WindowTest {
     MemorySegment two = card.arena.allocate(2);
     two.set(ValueLayout.JAVA_BYTE, 0, (byte) 1);
     two.set(ValueLayout.JAVA_BYTE, 1, (byte) 2);
-    assertTrue(card.device.writeRegion(stag, BASE + PAGE - 1, two, 0, 2));
+    assertTrue(card.device.writeRegion(stag, BASE + PAGE - 1, BareCard.payload(two), 0, 2));
     assertEquals(1, host.get(ValueLayout.JAVA_BYTE, 4 * PAGE - 1));
     assertEquals(2, host.get(ValueLayout.JAVA_BYTE, PAGE));
     assertEquals(ACCESS_OK, card.device.invalidateStag(stag, PD, QP, false));

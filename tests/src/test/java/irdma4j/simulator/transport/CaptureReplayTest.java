@@ -225,7 +225,7 @@ class CaptureReplayTest {
         function.regions.put(
             f.invalidateKey, new FakeFunction.Region(f.invalidateKey, 0, 0, 1, ALL, Endpoint.PD));
       }
-      function.engine.receive(packet.segment(), packet.bytes().length);
+      function.engine.receive(packet.segment(), packet.bytes().length, null);
       fabric.settle(1_000_000_000);
     }
 

@@ -272,6 +272,6 @@ final class Endpoint {
 
   /** Delivers the bytes of a packet. */
   void receive(MemorySegment sealed) {
-    function.engine.receive(sealed, (int) sealed.byteSize());
+    function.engine.receive(sealed, (int) sealed.byteSize(), null);
   }
 }

@@ -37,7 +37,7 @@ final class Fabric {
     }
     now = Math.max(now, next);
     while (link.deliver(
-        now, (port, frame, bytes) -> functions[port].engine.receive(frame, bytes))) {}
+        now, (port, frame, bytes, lent) -> functions[port].engine.receive(frame, bytes, lent))) {}
     for (FakeFunction function : functions) {
       if (function.timer <= now) {
         function.timer = Long.MAX_VALUE;

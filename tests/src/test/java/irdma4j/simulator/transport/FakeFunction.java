@@ -9,6 +9,7 @@ import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceCounters;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.device.TrafficCounts;
+import irdma4j.simulator.wire.Payload;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -177,13 +178,22 @@ final class FakeFunction implements DeviceServices {
   }
 
   @Override
-  public boolean writeRegion(
-      int stag, long address, MemorySegment source, long sourceOffset, long bytes) {
+  public boolean writeRegion(int stag, long address, Payload source, long from, long bytes) {
     Region region = regions.get(stag);
     if (region == null) {
       return false;
     }
-    MemorySegment.copy(source, sourceOffset, host, region.at() + address - region.va(), bytes);
+    source.copyTo(from, host, region.at() + address - region.va(), bytes);
+    return true;
+  }
+
+  @Override
+  public boolean lendRegion(int stag, long address, Payload payload, long bytes) {
+    Region region = regions.get(stag);
+    if (region == null) {
+      return false;
+    }
+    payload.add(host, region.at() + address - region.va(), bytes);
     return true;
   }
 

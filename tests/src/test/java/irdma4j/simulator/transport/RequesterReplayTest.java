@@ -299,7 +299,7 @@ class RequesterReplayTest {
         f.parse(packet.segment(), packet.bytes().length);
         if (isAnswer(f.opcode)) {
           int before = sentPsns.size();
-          function.engine.receive(packet.segment(), packet.bytes().length);
+          function.engine.receive(packet.segment(), packet.bytes().length, null);
           pump(SOON);
           boolean sequence = f.opcode == BthOpcode.ACKNOWLEDGE && f.syndrome == NAK_SEQUENCE;
           // A READ whose answer did not come is asked for again first: no NAK acknowledges it.

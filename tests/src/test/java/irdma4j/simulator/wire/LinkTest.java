@@ -39,11 +39,11 @@ class LinkTest {
     List<Arrival> arrivals = new ArrayList<>();
     while (link.nextArrival() != Long.MAX_VALUE) {
       long now = link.nextArrival();
-      assertFalse(link.deliver(now - 1, (port, frame, bytes) -> {}));
+      assertFalse(link.deliver(now - 1, (port, frame, bytes, lent) -> {}));
       assertTrue(
           link.deliver(
               now,
-              (port, frame, bytes) -> {
+              (port, frame, bytes, lent) -> {
                 assertEquals(100, bytes);
                 arrivals.add(new Arrival(now, port, BigEndian.get32(frame, 20)));
               }));
@@ -173,7 +173,8 @@ class LinkTest {
     link.attach(0, 0x10);
     int most = corrupts ? 1 : 0;
     Link.Receiver receiver =
-        (port, frame, bytes) -> assertTrue(wrongBytes(frame, bytes) <= most, "at port " + port);
+        (port, frame, bytes, lent) ->
+            assertTrue(wrongBytes(frame, bytes) <= most, "at port " + port);
     for (int i = 0; i < doings.size(); i++) {
       int doing = doings.get(i);
       if (doing == 3) {
@@ -216,7 +217,8 @@ class LinkTest {
     byte[] got = new byte[n];
     link.deliver(
         Long.MAX_VALUE,
-        (port, frame, bytes) -> MemorySegment.copy(frame, ValueLayout.JAVA_BYTE, 0, got, 0, bytes));
+        (port, frame, bytes, lent) ->
+            MemorySegment.copy(frame, ValueLayout.JAVA_BYTE, 0, got, 0, bytes));
     int changed = 0;
     for (byte b : got) {
       changed += b == 0 ? 0 : 1;
@@ -317,7 +319,7 @@ class LinkTest {
         long now = link.nextArrival();
         link.deliver(
             now,
-            (port, got, bytes) -> {
+            (port, got, bytes, lent) -> {
               List<Byte> held = new ArrayList<>();
               for (byte one : got.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE)) {
                 held.add(one);
