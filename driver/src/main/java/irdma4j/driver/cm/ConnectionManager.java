@@ -38,18 +38,10 @@ public final class ConnectionManager implements AutoCloseable {
   private static final int RELIABLE_CONNECTION = 0;
   private static final int WAIT_FOR_APPLICATION = 24;
   private static final int FIRST_DYNAMIC_PORT = 0xc000;
-  private static final int ASKED = 3;
-  private static final long ASK_AGAIN = 1_000_000_000;
   private static final long GRANULARITY = 20_000;
-  private static final int REMEMBERED_ANSWERS = 256;
-  private static final int SIDR_UNSUPPORTED = 1;
-  private static final int SIDR_NO_QUEUE_PAIR = 3;
   private static final int BACKLOG = 1024;
 
   private record Remote(Gid gid, int id) {}
-
-  /** The answer to a datagram request, null while the application owes it. */
-  private record Given(long serviceId, CmMessage.@Nullable SidrRep reply) {}
 
   private final DeviceClock clock;
   private final CmConfig config;
@@ -57,19 +49,12 @@ public final class ConnectionManager implements AutoCloseable {
   private final SplittableRandom random;
   private final Neighbours neighbours;
   private final GeneralServices services;
+  private final DatagramExchanges datagrams;
   private final ArrayDeque<CmEvent> events = new ArrayDeque<>();
   private final Map<Long, Listener> listeners = new HashMap<>();
   private final Map<Integer, Connection> connections = new LinkedHashMap<>();
   private final Map<Remote, Connection> byRemote = new HashMap<>();
-  private final Map<Integer, DatagramLookup> lookups = new LinkedHashMap<>();
   private final ArrayList<AddressQuestion> questions = new ArrayList<>();
-  private final Map<Remote, Given> given =
-      new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Remote, Given> eldest) {
-          return size() > REMEMBERED_ANSWERS;
-        }
-      };
   private boolean closed;
 
   private ConnectionManager(RdmaDevice device, EthernetPort lan, CmConfig config) {
@@ -81,6 +66,7 @@ public final class ConnectionManager implements AutoCloseable {
     this.guid = (mac >>> 24) << 40 | 0xff_fe00_0000L | (mac & 0xff_ffff);
     this.neighbours = new Neighbours(lan, mac, config);
     this.services = new GeneralServices(device);
+    this.datagrams = new DatagramExchanges(config, clock, neighbours, services, events);
   }
 
   /**
@@ -147,7 +133,7 @@ public final class ConnectionManager implements AutoCloseable {
     c.serviceId = service;
     c.mtu = config.mtu();
     c.psn = random.nextInt(1 << 24);
-    c.retriesLeft = ASKED;
+    c.retriesLeft = Neighbours.ASKED;
     connections.put(c.localId, c);
     resolve(c);
     return c;
@@ -175,9 +161,7 @@ public final class ConnectionManager implements AutoCloseable {
                 PKEY,
                 PortSpace.UDP.serviceId(PortSpace.requirePort(port)),
                 withHeader(own.gid(), peer, privateData, CmMessage.SidrReq.PRIVATE)));
-    lookup.retriesLeft = ASKED;
-    lookups.put(id, lookup);
-    resolve(lookup);
+    datagrams.ask(lookup);
     return lookup;
   }
 
@@ -189,7 +173,7 @@ public final class ConnectionManager implements AutoCloseable {
    */
   public void resolve(Gid peer) {
     requireOpen();
-    questions.add(new AddressQuestion(config.toward(peer), peer, ASKED));
+    questions.add(new AddressQuestion(config.toward(peer), peer, Neighbours.ASKED));
   }
 
   /** Does what is due and takes the next event; null if there is none. */
@@ -203,11 +187,7 @@ public final class ConnectionManager implements AutoCloseable {
         due(c, now);
       }
     }
-    for (DatagramLookup lookup : List.copyOf(lookups.values())) {
-      if (lookup.path == null || lookup.deadline <= now) {
-        due(lookup, now);
-      }
-    }
+    datagrams.progress(now);
     questions.removeIf(question -> isAnswered(question, now));
     return events.poll();
   }
@@ -262,7 +242,7 @@ public final class ConnectionManager implements AutoCloseable {
 
   private int newId() {
     int id = random.nextInt();
-    return id == 0 || connections.containsKey(id) || lookups.containsKey(id) ? newId() : id;
+    return id == 0 || connections.containsKey(id) || datagrams.isAsking(id) ? newId() : id;
   }
 
   private PrivateData withHeader(Gid own, Gid peer, PrivateData data, int size) {
@@ -276,7 +256,7 @@ public final class ConnectionManager implements AutoCloseable {
     long mac = neighbours.macOf(c.remote);
     if (mac < 0) {
       neighbours.ask(c.local, c.remote);
-      c.deadline = clock.nanos() + ASK_AGAIN;
+      c.deadline = clock.nanos() + Neighbours.ASK_AGAIN;
       return;
     }
     c.path = c.local.pathTo(c.remote, mac);
@@ -312,20 +292,6 @@ public final class ConnectionManager implements AutoCloseable {
             PathRecord.NONE,
             withHeader(c.local.gid(), c.remote, c.parameters.privateData(), CmMessage.Req.PRIVATE)),
         CmConfig.nanos(config.responseTimeout()));
-  }
-
-  private void resolve(DatagramLookup lookup) {
-    long mac = neighbours.macOf(lookup.remote);
-    if (mac < 0) {
-      neighbours.ask(lookup.local, lookup.remote);
-      lookup.deadline = clock.nanos() + ASK_AGAIN;
-      return;
-    }
-    DatagramPath path = lookup.local.pathTo(lookup.remote, mac);
-    lookup.path = path;
-    lookup.retriesLeft = config.retries();
-    lookup.deadline = clock.nanos() + CmConfig.nanos(config.responseTimeout());
-    services.send(lookup.message, path);
   }
 
   /** Sends a message that is to be answered, and sent again until it is. */
@@ -382,28 +348,6 @@ public final class ConnectionManager implements AutoCloseable {
         new CmEvent.Unreachable(c, c.remote + (active ? " did not answer" : " did not confirm")));
   }
 
-  private void due(DatagramLookup lookup, long now) {
-    DatagramPath path = lookup.path;
-    if (path == null) {
-      if (neighbours.macOf(lookup.remote) >= 0) {
-        resolve(lookup);
-        return;
-      }
-    }
-    if (lookup.deadline > now) {
-      return;
-    }
-    if (lookup.retriesLeft-- <= 0) {
-      lookups.remove(lookup.requestId);
-      events.add(new CmEvent.PeerUnreachable(lookup));
-    } else if (path == null) {
-      resolve(lookup);
-    } else {
-      lookup.deadline = now + CmConfig.nanos(config.responseTimeout());
-      services.send(lookup.message, path);
-    }
-  }
-
   /** Asks if it is time to; tells the answer, or that there is none. */
   private boolean isAnswered(AddressQuestion question, long now) {
     long mac = neighbours.macOf(question.remote);
@@ -419,7 +363,7 @@ public final class ConnectionManager implements AutoCloseable {
       return true;
     }
     neighbours.ask(question.local, question.remote);
-    question.deadline = now + ASK_AGAIN;
+    question.deadline = now + Neighbours.ASK_AGAIN;
     return false;
   }
 
@@ -438,8 +382,9 @@ public final class ConnectionManager implements AutoCloseable {
       case CmMessage.Rej rej -> arrived(rej);
       case CmMessage.Dreq dreq -> arrived(dreq, back);
       case CmMessage.Drep drep -> arrived(drep);
-      case CmMessage.SidrReq request -> arrived(request, back);
-      case CmMessage.SidrRep reply -> arrived(reply);
+      case CmMessage.SidrReq request ->
+          datagrams.arrived(request, back, listeners.get(request.serviceId()));
+      case CmMessage.SidrRep reply -> datagrams.arrived(reply);
     }
   }
 
@@ -807,66 +752,5 @@ public final class ConnectionManager implements AutoCloseable {
     c.state = State.CLOSED;
     connections.remove(c.localId);
     byRemote.remove(new Remote(c.remote, c.remoteId), c);
-  }
-
-  // Datagrams.
-
-  private void arrived(CmMessage.SidrReq request, DatagramPath back) {
-    Remote who = new Remote(back.remoteGid(), request.requestId());
-    Given before = given.get(who);
-    if (before != null) {
-      CmMessage.SidrRep reply = before.reply();
-      if (reply != null) {
-        services.send(reply, back);
-      }
-      return;
-    }
-    Listener listener = listeners.get(request.serviceId());
-    IpHeader header = request.ipHeader();
-    if (listener == null || header == null || !header.destination().equals(back.localGid())) {
-      services.send(refusal(request, SIDR_UNSUPPORTED), back);
-      return;
-    }
-    long owed =
-        given.values().stream()
-            .filter(one -> one.reply() == null && one.serviceId() == request.serviceId())
-            .count();
-    if (owed >= listener.backlog()) {
-      services.send(refusal(request, SIDR_NO_QUEUE_PAIR), back);
-      return;
-    }
-    given.put(who, new Given(request.serviceId(), null));
-    events.add(new DatagramRequest(this, listener, request, back));
-  }
-
-  private static CmMessage.SidrRep refusal(CmMessage.SidrReq request, int status) {
-    return new CmMessage.SidrRep(
-        request.transaction(),
-        request.requestId(),
-        status,
-        0,
-        request.serviceId(),
-        0,
-        PrivateData.NONE,
-        PrivateData.NONE);
-  }
-
-  void answer(CmMessage.SidrReq request, CmMessage.SidrRep reply, DatagramPath back) {
-    given.put(
-        new Remote(back.remoteGid(), request.requestId()), new Given(request.serviceId(), reply));
-    services.send(reply, back);
-  }
-
-  private void arrived(CmMessage.SidrRep reply) {
-    DatagramLookup lookup = lookups.remove(reply.requestId());
-    DatagramPath path = lookup == null ? null : lookup.path;
-    if (lookup == null || path == null) {
-      return;
-    }
-    events.add(
-        reply.status() == 0
-            ? new CmEvent.PeerFound(
-                lookup, path, reply.qpn(), reply.queueKey(), reply.privateData())
-            : new CmEvent.PeerRefused(lookup, reply.status()));
   }
 }

@@ -7,15 +7,18 @@ import irdma4j.driver.DatagramQueuePair;
 public final class DatagramRequest implements CmEvent {
   private static final int REJECTED = 2;
 
-  private final ConnectionManager manager;
+  private final DatagramExchanges exchanges;
   private final Listener listener;
   private final CmMessage.SidrReq message;
   private final DatagramPath back;
   private boolean answered;
 
   DatagramRequest(
-      ConnectionManager manager, Listener listener, CmMessage.SidrReq message, DatagramPath back) {
-    this.manager = manager;
+      DatagramExchanges exchanges,
+      Listener listener,
+      CmMessage.SidrReq message,
+      DatagramPath back) {
+    this.exchanges = exchanges;
     this.listener = listener;
     this.message = message;
     this.back = back;
@@ -52,7 +55,7 @@ public final class DatagramRequest implements CmEvent {
     }
     privateData.requireAtMost(CmMessage.SidrRep.PRIVATE);
     answered = true;
-    manager.answer(
+    exchanges.answer(
         message,
         new CmMessage.SidrRep(
             message.transaction(),

@@ -15,6 +15,12 @@ import java.util.Map;
  * <p>Source: RFC 826; RFC 4861, 4.3, 4.4 and 7.2; RFC 2464, 7.
  */
 final class Neighbours {
+  /** How often a neighbour is asked for. */
+  static final int ASKED = 3;
+
+  /** Nanoseconds after which it is asked for again. */
+  static final long ASK_AGAIN = 1_000_000_000;
+
   private static final long BROADCAST = 0xffff_ffff_ffffL;
   private static final int ETHERTYPE_ARP = 0x0806;
   private static final int ETHERTYPE_IPV6 = 0x86dd;
