@@ -226,8 +226,13 @@ public final class Simulation implements AutoCloseable {
     }
 
     @Override
-    public @Nullable Payload lend(int at) {
-      return link.lend(at);
+    public @Nullable Payload lend() {
+      return link.lend();
+    }
+
+    @Override
+    public int trainRoom(int bytes) {
+      return link.trainRoom(number, bytes);
     }
 
     @Override

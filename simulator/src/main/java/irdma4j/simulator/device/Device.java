@@ -61,11 +61,16 @@ public final class Device implements DeviceServices {
     MemorySegment frameBuffer();
 
     /** As {@link DeviceServices#lend}. */
-    default @Nullable Payload lend(int at) {
+    default @Nullable Payload lend() {
       return null;
     }
 
-    /** Copies all payloads that were lent into their frames. */
+    /** As {@link DeviceServices#trainRoom}. */
+    default int trainRoom(int bytes) {
+      return 0;
+    }
+
+    /** Copies all payloads that were lent. */
     default void carryAll() {}
 
     /** Puts a frame of this device on the wire; as {@link DeviceServices#transmit}. */
@@ -298,12 +303,22 @@ public final class Device implements DeviceServices {
    * @param lent where its payload lies, or null if that stands in the frame
    */
   public void receive(MemorySegment frame, int bytes, @Nullable Payload lent) {
+    if (lent != null && lent.packets() > 1 && !faults.isEmpty()) {
+      // A fault may strike at any of them.
+      int end = lent.first() + lent.packets();
+      for (int packet = lent.first(); packet < end; packet++) {
+        lent.handle(packet, 1);
+        receive(frame, bytes, lent);
+      }
+      return;
+    }
     faults.at(Occasion.FRAME_RECEIVED);
     if (stopped || faults.hasStruck() || presence != Presence.PRESENT) {
       return;
     }
-    counters.framesReceived++;
-    counters.bytesReceived += bytes;
+    int packets = lent == null ? 1 : lent.packets();
+    counters.framesReceived += packets;
+    counters.bytesReceived += (long) bytes * packets;
     watch.frameReceived(frame, bytes);
     if (RoceFrame.isRoce(frame, bytes)) {
       queues.receive(frame, bytes, lent);
@@ -431,8 +446,13 @@ public final class Device implements DeviceServices {
   }
 
   @Override
-  public @Nullable Payload lend(int at) {
-    return watch.seesPayloads() ? null : environment.lend(at);
+  public @Nullable Payload lend() {
+    return watch.seesPayloads() ? null : environment.lend();
+  }
+
+  @Override
+  public int trainRoom(int bytes) {
+    return watch.seesFrames() || !faults.isEmpty() ? 0 : environment.trainRoom(bytes);
   }
 
   /** Packets on their way no longer lie in memory of the host, which may change and go. */
@@ -441,10 +461,10 @@ public final class Device implements DeviceServices {
   }
 
   @Override
-  public void transmit(MemorySegment frame, int bytes) {
+  public void transmit(MemorySegment frame, int bytes, int packets) {
     faults.at(Occasion.FRAME_SENT);
-    counters.framesSent++;
-    counters.bytesSent += bytes;
+    counters.framesSent += packets;
+    counters.bytesSent += (long) bytes * packets;
     watch.frameSent(frame, bytes);
     environment.transmit(frame, bytes);
   }

@@ -142,12 +142,22 @@ public interface DeviceServices {
    * arrives. That memory must belong to work that is not complete before: the device copies what it
    * has lent when the driver takes a queue pair or a region away.
    *
-   * @param at where in the frame the payload would begin
    * @return an empty payload, to be filled before the frame is transmitted; null if it must stand
    *     in the frame
    */
-  default @Nullable Payload lend(int at) {
+  default @Nullable Payload lend() {
     return null;
+  }
+
+  /**
+   * How many packets of a length may be sent now in one frame, whose payloads are lent and counted
+   * by {@link Payload#carries}. Nobody can tell them from packets sent one after the other.
+   *
+   * @param bytes of each packet's frame
+   * @return less than 2 if each must have a frame of its own
+   */
+  default int trainRoom(int bytes) {
+    return 0;
   }
 
   /**
@@ -155,8 +165,10 @@ public interface DeviceServices {
    *
    * @param frame at offset 0; its bytes are copied, or its memory taken over if it is the {@link
    *     #frameBuffer}
+   * @param bytes of a packet
+   * @param packets for how many packets it stands
    */
-  void transmit(MemorySegment frame, int bytes);
+  void transmit(MemorySegment frame, int bytes, int packets);
 
   /**
    * Whether the wire takes another frame for now. While it does not, queue engines keep their

@@ -27,6 +27,10 @@ final class Faults implements FaultPoint {
     any = false;
   }
 
+  boolean isEmpty() {
+    return !any;
+  }
+
   int size() {
     return waiting.size();
   }

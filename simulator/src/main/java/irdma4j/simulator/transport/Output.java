@@ -64,7 +64,15 @@ final class Output {
   void send(QpState qp) {
     qp.traffic.sent(frame);
     int bytes = services.wireIsPrivate() ? frame.totalLength : frame.seal(memory, icrc);
-    services.transmit(memory, bytes);
+    services.transmit(memory, bytes, 1);
+  }
+
+  /** Puts a frame of a queue pair on the wire that stands for several packets. */
+  void sendTrain(QpState qp, int packets) {
+    for (int i = 0; i < packets; i++) {
+      qp.traffic.sent(frame);
+    }
+    services.transmit(memory, frame.totalLength, packets);
   }
 
   /** Brings the frame that was sent back to this function, too. */

@@ -55,16 +55,16 @@ final class Requester {
       if (reader.work.carriesData() && !services.transmitReady()) {
         break;
       }
-      boolean done =
+      int sent =
           switch (kind) {
-            case InFlight.KIND_LOCAL -> runLocal(qp);
-            case InFlight.KIND_READ -> sendReadRequest(qp);
-            default -> sendPacket(qp);
+            case InFlight.KIND_LOCAL -> runLocal(qp) ? 1 : 0;
+            case InFlight.KIND_READ -> sendReadRequest(qp) ? 1 : 0;
+            default -> sendPackets(qp, left);
           };
-      if (!done) {
+      if (sent == 0) {
         break;
       }
-      left--;
+      left -= sent;
     }
     return left;
   }
@@ -99,6 +99,78 @@ final class Requester {
             && !qp.creditsUnlimited
             && Psn.distance(qp.inFlight.ssn(entry), qp.creditLimit) < 0;
     return outstanding < qp.window && (!beyondCredits || outstanding == 0);
+  }
+
+  /**
+   * Sends the packet at the cursor, and with it those behind it that may go in the same frame.
+   *
+   * @return how many; 0 if that failed
+   */
+  private int sendPackets(QpState qp, int most) {
+    int train = trainLength(qp, most);
+    return train > 1 ? sendTrain(qp, train) : sendPacket(qp) ? 1 : 0;
+  }
+
+  /**
+   * At most so many packets from the cursor on may go together: those in the middle of a message,
+   * each sent for the first time, of which none but the last would ask for an acknowledgement.
+   */
+  private int trainLength(QpState qp, int most) {
+    int packet = qp.cursorPacket;
+    int middles = qp.inFlight.packets(qp.cursor) - 1 - packet;
+    if (packet == 0 || middles < 2 || qp.mtu < LEAST_LENT) {
+      return 1;
+    }
+    int psn = Psn.add(qp.inFlight.firstPsn(qp.cursor), packet);
+    if (psn != qp.highestPsn) {
+      return 1;
+    }
+    int toAck = ACK_EVERY - qp.sinceAckRequest;
+    int toWindow = qp.window - Psn.distance(qp.unackedPsn, psn);
+    int length = Math.min(Math.min(most, middles), Math.min(toAck, toWindow));
+    return length < 2 ? 1 : Math.min(length, services.trainRoom(qp.mtu));
+  }
+
+  private int sendTrain(QpState qp, int most) {
+    long entry = qp.cursor;
+    SendWork work = reader.work;
+    int packet = qp.cursorPacket;
+    int psn = Psn.add(qp.inFlight.firstPsn(entry), packet);
+    if (!core.output.begin(qp, opcode(work, false, false), psn, qp.mtu)) {
+      core.failSend(qp, qp.inFlight.wqeIndex(entry), AeCode.INVALID_ARP_ENTRY.code());
+      return 0;
+    }
+    core.output.headers();
+    RoceFrame frame = core.output.frame;
+    Payload lent = services.lend();
+    int train = Math.min(most, services.trainRoom(frame.totalLength));
+    if (train < 2 || lent == null) {
+      return sendPacket(qp) ? 1 : 0;
+    }
+    int done = 0;
+    int code = DeviceServices.ACCESS_OK;
+    while (done < train && code == DeviceServices.ACCESS_OK) {
+      code = work.lend(services, qp, (long) (packet + done) * qp.mtu, qp.mtu, lent);
+      done += code == DeviceServices.ACCESS_OK ? 1 : 0;
+    }
+    if (done > 0) {
+      qp.sinceAckRequest += done;
+      frame.ackRequest =
+          qp.sinceAckRequest >= ACK_EVERY || Psn.distance(qp.unackedPsn, psn) + done >= qp.window;
+      if (frame.ackRequest) {
+        qp.sinceAckRequest = 0;
+        frame.writeHeaders(core.output.memory);
+      }
+      lent.carries(done);
+      core.output.sendTrain(qp, done);
+      sent(qp, psn, done);
+      qp.cursorPacket += done;
+      qp.frontier = Math.max(qp.frontier, entry + 1);
+    }
+    if (code != DeviceServices.ACCESS_OK) {
+      core.failSend(qp, qp.inFlight.wqeIndex(entry), code);
+    }
+    return done;
   }
 
   private boolean sendPacket(QpState qp) {
@@ -153,7 +225,7 @@ final class Requester {
   /** Brings a part of a message into the frame, or lends it if that is worth while. */
   private int take(QpState qp, SendWork work, long offset, int size) {
     int at = core.output.frame.payloadOffset;
-    Payload lent = size >= LEAST_LENT && !work.inline ? services.lend(at) : null;
+    Payload lent = size >= LEAST_LENT && !work.inline ? services.lend() : null;
     return lent == null
         ? work.gather(services, qp, offset, size, core.output.memory, at)
         : work.lend(services, qp, offset, size, lent);

@@ -167,15 +167,29 @@ public final class RoceEngine implements QueueEngine {
 
   @Override
   public void receive(MemorySegment memory, int bytes, @Nullable Payload lent) {
-    if (!accept(memory, bytes, lent)) {
+    boolean known = frame.parse(memory, bytes) && frame.transportVersion == TRANSPORT_VERSION;
+    if (known && lent != null) {
+      acceptEach(memory, lent);
+    } else if (!known || !accept(memory, null)) {
       services.counters().framesDiscarded++;
     }
   }
 
-  private boolean accept(MemorySegment memory, int bytes, @Nullable Payload lent) {
-    if (!frame.parse(memory, bytes) || frame.transportVersion != TRANSPORT_VERSION) {
-      return false;
+  private void acceptEach(MemorySegment memory, Payload lent) {
+    int psn = frame.psn;
+    boolean ackRequest = frame.ackRequest;
+    int end = lent.first() + lent.packets();
+    for (int packet = lent.first(); packet < end; packet++) {
+      frame.psn = Psn.add(psn, packet);
+      frame.ackRequest = ackRequest && lent.isLast(packet);
+      lent.startAt((long) packet * frame.payloadLength);
+      if (!accept(memory, lent)) {
+        services.counters().framesDiscarded++;
+      }
     }
+  }
+
+  private boolean accept(MemorySegment memory, @Nullable Payload lent) {
     if (frame.isMulticast()) {
       return acceptMulticast(memory);
     }

@@ -132,6 +132,13 @@ public final class Watch {
     }
   }
 
+  /** Whether anyone is told of frames. */
+  public boolean seesFrames() {
+    return watcher != null
+        || FlightEvents.FRAME_SENT.isEnabled()
+        || FlightEvents.FRAME_RECEIVED.isEnabled();
+  }
+
   /** Whether anyone is shown all bytes of frames; Flight Recorder tells of their headers alone. */
   public boolean seesPayloads() {
     return watcher != null;

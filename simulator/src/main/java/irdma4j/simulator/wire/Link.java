@@ -36,6 +36,7 @@ public final class Link {
 
   private static final int BLOCK = 64;
   private static final long NO_ADDRESS = -1;
+  private static final int NO_SLOT = -1;
 
   /** Takes a frame that has arrived. */
   @FunctionalInterface
@@ -46,7 +47,8 @@ public final class Link {
      * @param port the port at which it arrives
      * @param frame the frame at offset 0, without FCS; valid during the call only
      * @param bytes its length
-     * @param lent where its payload lies, or null if that stands in the frame
+     * @param lent where its payload lies, and which packets have arrived that the frame stands for;
+     *     null if it stands in the frame, which is one packet then
      */
     void arrived(int port, MemorySegment frame, int bytes, @Nullable Payload lent);
   }
@@ -62,6 +64,7 @@ public final class Link {
   private final @Nullable FrameTap tap;
   private final @Nullable MemorySegment apart;
   private final boolean lends;
+  private final boolean ideal;
   private final LearnedAddresses learned = new LearnedAddresses();
   private boolean learns;
 
@@ -71,6 +74,12 @@ public final class Link {
 
   /** Payloads that stand in their sender's memory; those of all other frames are empty. */
   private Payload[] slotLent = new Payload[0];
+
+  // Of a frame that stands for several packets: when the first arrives, in nanoseconds and
+  // hundredths, and how many have.
+  private long[] slotArrival = new long[0];
+  private int[] slotHundredths = new int[0];
+  private int[] slotDone = new int[0];
 
   private int[] free = new int[0];
   private int freeCount;
@@ -118,6 +127,7 @@ public final class Link {
     boolean changes = faults.corrupt() > 0 || faults.mark() > 0;
     this.apart = changes ? RoceFrame.allocate(Arena.ofAuto(), SLOT_BYTES) : null;
     this.lends = tap == null && !changes && faults.duplicate() == 0;
+    this.ideal = tap == null && faults.equals(LinkFaults.NONE);
   }
 
   /** The MAC address that a frame goes to, a 48-bit integer. */
@@ -175,24 +185,35 @@ public final class Link {
    * arrives. The frame's length is that with payload; only its headers stand in the {@link
    * #buffer}. Before that memory may change or go, its owner calls {@link #carryAll}.
    *
-   * @param at where in the frame the payload would begin
    * @return an empty payload, to be filled; null if the bytes of frames are seen, changed or
    *     doubled on their way
    */
-  public @Nullable Payload lend(int at) {
+  public @Nullable Payload lend() {
     if (!lends || learns) {
       return null;
     }
     int index = nextSlot();
-    slotLent[index].begin(at);
+    slotLent[index].clear();
     return slotLent[index];
   }
 
-  /** Copies all payloads that were lent into their frames. */
+  /**
+   * How many packets of a length a port may send now in one frame, as {@link Payload#carries}: as
+   * many as it might send one after the other. Each arrives when it would alone. None if the wire
+   * does something to packets.
+   */
+  public int trainRoom(int port, int bytes) {
+    if (!ideal || learns) {
+      return 0;
+    }
+    long room = HIGH_WATER - sentInFlight[port];
+    return (int) ((room + bytes - 1) / bytes);
+  }
+
+  /** Copies all payloads that were lent. */
   public void carryAll() {
     for (int i = 0; i < heapSize; i++) {
-      int index = heapSlotAndPort[i] >>> 8;
-      slotLent[index].carry(slot[index]);
+      slotLent[heapSlotAndPort[i] >>> 8].own();
     }
   }
 
@@ -208,6 +229,8 @@ public final class Link {
     if (draw(faults.delay())) {
       busyUntil[port] = Math.max(busyUntil[port], now) + 1 + random.nextLong(MOST_PAUSE);
     }
+    int next = nextSlot();
+    int own = frame == slot[next] ? next : NO_SLOT;
     long departed = occupy(port, bytes, now);
     boolean dropped = draw(faults.loss());
     if (tap != null) {
@@ -220,9 +243,15 @@ public final class Link {
     if (draw(faults.reorder())) {
       arrival += 1 + random.nextLong(8 * (delayNanos + 500));
     }
-    forward(port, frame, bytes, arrival);
+    if (own != NO_SLOT) {
+      slotHundredths[own] = busyHundredths[port];
+      for (int i = slotLent[own].all(); i > 1; i--) {
+        occupy(port, bytes, now);
+      }
+    }
+    forward(port, frame, own, bytes, arrival);
     if (draw(faults.duplicate())) {
-      forward(port, frame, bytes, arrival + 1 + random.nextLong(2 * (delayNanos + 500)));
+      forward(port, frame, NO_SLOT, bytes, arrival + 1 + random.nextLong(2 * (delayNanos + 500)));
     }
   }
 
@@ -231,7 +260,7 @@ public final class Link {
    * delayed. Its bytes are copied.
    */
   public void loopBack(int port, MemorySegment frame, int bytes, long now) {
-    enqueue(port, port, frame, bytes, now, false);
+    enqueue(port, port, frame, NO_SLOT, bytes, now, false);
   }
 
   private long occupy(int port, int bytes, long now) {
@@ -239,24 +268,34 @@ public final class Link {
       busyUntil[port] = now;
       busyHundredths[port] = 0;
     }
-    int hundredths = busyHundredths[port] + (bytes + PREAMBLE_FCS_GAP) * hundredthsPerByte;
+    int hundredths = busyHundredths[port] + hundredths(bytes);
     busyUntil[port] += hundredths / 100;
     busyHundredths[port] = hundredths % 100;
     return busyUntil[port];
+  }
+
+  private int hundredths(int bytes) {
+    return (bytes + PREAMBLE_FCS_GAP) * hundredthsPerByte;
+  }
+
+  /** When a packet of a frame arrives. */
+  private long arrival(int index, int packet) {
+    return slotArrival[index]
+        + (slotHundredths[index] + (long) packet * hundredths(slotBytes[index])) / 100;
   }
 
   private boolean draw(double percent) {
     return percent > 0 && random.nextDouble() * 100 < percent;
   }
 
-  private void forward(int port, MemorySegment frame, int bytes, long arrival) {
+  private void forward(int port, MemorySegment frame, int own, int bytes, long arrival) {
     long destination = destination(frame);
     if (learns && portMac[port] == NO_ADDRESS) {
       learned.heard(BigEndian.get48(frame, 6), port);
     }
     for (int i = 0; i < portMac.length; i++) {
       if (portMac[i] == destination) {
-        enqueue(port, i, frame, bytes, arrival, true);
+        enqueue(port, i, frame, own, bytes, arrival, true);
         return;
       }
     }
@@ -265,33 +304,44 @@ public final class Link {
       if (known >= 0) {
         // A frame to where it came from is for a neighbour on that segment, who has it already.
         if (known != port) {
-          enqueue(port, known, frame, bytes, arrival, true);
+          enqueue(port, known, frame, own, bytes, arrival, true);
         }
         return;
       }
     }
-    int next = nextSlot();
-    if (frame == slot[next]) {
-      slotLent[next].carry(frame);
+    if (own != NO_SLOT) {
+      slotLent[own].own();
     }
     for (int i = 0; i < portMac.length; i++) {
       if (i != port) {
-        enqueue(port, i, frame, bytes, arrival, true);
+        enqueue(port, i, frame, own, bytes, arrival, true);
       }
     }
   }
 
   private void enqueue(
-      int sender, int port, MemorySegment frame, int bytes, long arrival, boolean outside) {
+      int sender,
+      int port,
+      MemorySegment frame,
+      int own,
+      int bytes,
+      long arrival,
+      boolean outside) {
     int index = nextSlot();
     freeCount--;
-    if (frame != slot[index]) {
+    if (index != own) {
       MemorySegment.copy(frame, 0, slot[index], 0, bytes);
       slotLent[index].clear();
+      if (own != NO_SLOT) {
+        slotLent[index].share(slotLent[own]);
+        slotHundredths[index] = slotHundredths[own];
+      }
     }
     slotBytes[index] = bytes;
     slotSender[index] = sender;
-    sentInFlight[sender] += bytes;
+    slotArrival[index] = arrival;
+    slotDone[index] = 0;
+    sentInFlight[sender] += (long) bytes * slotLent[index].all();
     if (outside && draw(faults.mark())) {
       Ecn.mark(slot[index], bytes);
     }
@@ -301,12 +351,18 @@ public final class Link {
       slot[index].set(
           ValueLayout.JAVA_BYTE, at, (byte) (slot[index].get(ValueLayout.JAVA_BYTE, at) ^ flip));
     }
-    push(arrival, index << 8 | port);
+    push(arrival, nextOrder++, index << 8 | port);
   }
 
-  private void release(int index) {
-    sentInFlight[slotSender[index]] -= slotBytes[index];
-    free[freeCount++] = index;
+  /** Packets of a frame have arrived, or are thrown away; the frame goes with its last. */
+  private boolean release(int index, int packets) {
+    sentInFlight[slotSender[index]] -= (long) slotBytes[index] * packets;
+    slotDone[index] += packets;
+    boolean last = slotDone[index] == slotLent[index].all();
+    if (last) {
+      free[freeCount++] = index;
+    }
+    return last;
   }
 
   private void grow() {
@@ -315,6 +371,9 @@ public final class Link {
     slotBytes = Arrays.copyOf(slotBytes, old + BLOCK);
     slotSender = Arrays.copyOf(slotSender, old + BLOCK);
     slotLent = Arrays.copyOf(slotLent, old + BLOCK);
+    slotArrival = Arrays.copyOf(slotArrival, old + BLOCK);
+    slotHundredths = Arrays.copyOf(slotHundredths, old + BLOCK);
+    slotDone = Arrays.copyOf(slotDone, old + BLOCK);
     free = new int[old + BLOCK];
     Arena arena = Arena.ofAuto();
     for (int i = 0; i < BLOCK; i++) {
@@ -330,7 +389,8 @@ public final class Link {
   }
 
   /**
-   * Hands over the next frame if it has arrived by the given time.
+   * Hands over the next frame if it has arrived by the given time, and of one that stands for
+   * several packets those that have, and that no other frame comes before.
    *
    * @return whether there was one
    */
@@ -339,13 +399,26 @@ public final class Link {
       return false;
     }
     int top = heapSlotAndPort[0];
+    long order = heapOrder[0];
     pop();
     int index = top >>> 8;
+    Payload lent = slotLent[index];
+    int first = slotDone[index];
+    int packets = 1;
+    for (int next = first + 1; next < lent.all(); next++) {
+      long when = arrival(index, next);
+      if (when > now || (heapSize != 0 && !before(when, order, 0))) {
+        break;
+      }
+      packets++;
+    }
     try {
-      Payload lent = slotLent[index];
+      lent.handle(first, packets);
       receiver.arrived(top & 0xff, slot[index], slotBytes[index], lent.isEmpty() ? null : lent);
     } finally {
-      release(index);
+      if (!release(index, packets)) {
+        push(arrival(index, slotDone[index]), order, top);
+      }
     }
     return true;
   }
@@ -360,7 +433,8 @@ public final class Link {
     int[] what = Arrays.copyOf(heapSlotAndPort, size);
     for (int i = 0; i < size; i++) {
       if ((what[i] & 0xff) == port) {
-        release(what[i] >>> 8);
+        int index = what[i] >>> 8;
+        release(index, slotLent[index].all() - slotDone[index]);
       } else {
         heapSize = ++kept;
         siftUp(kept - 1, time[i], order[i], what[i]);
@@ -368,13 +442,13 @@ public final class Link {
     }
   }
 
-  private void push(long time, int what) {
+  private void push(long time, long order, int what) {
     if (heapSize == heapTime.length) {
       heapTime = Arrays.copyOf(heapTime, heapSize * 2);
       heapOrder = Arrays.copyOf(heapOrder, heapSize * 2);
       heapSlotAndPort = Arrays.copyOf(heapSlotAndPort, heapSize * 2);
     }
-    siftUp(heapSize++, time, nextOrder++, what);
+    siftUp(heapSize++, time, order, what);
   }
 
   private void siftUp(int from, long time, long order, int what) {

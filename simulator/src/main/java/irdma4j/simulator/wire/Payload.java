@@ -17,7 +17,14 @@ public final class Payload {
   private long[] end = new long[FIRST_PIECES];
 
   private int pieces;
-  private int place;
+  private boolean own;
+
+  /** Where the packet in hand begins. */
+  private long start;
+
+  private int all = 1;
+  private int first;
+  private int packets = 1;
 
   /** Nothing, in no place. */
   public Payload() {
@@ -30,24 +37,75 @@ public final class Payload {
       memory[i] = MemorySegment.NULL;
     }
     pieces = 0;
+    own = false;
+    start = 0;
+    carries(1);
   }
 
   /**
-   * Forgets all pieces; the next ones belong to a frame.
-   *
-   * @param at where in the frame they would begin
+   * Says that its bytes are those of several packets, each as long as the others, whose headers
+   * differ in their PSNs alone, and in that only the last may ask for an acknowledgement.
    */
-  void begin(int at) {
-    clear();
-    place = at;
+  public void carries(int count) {
+    all = count;
+    handle(0, count);
   }
 
-  /** Copies all bytes to where they belong in the frame, and forgets the pieces. */
-  void carry(MemorySegment frame) {
-    if (pieces != 0) {
-      copyTo(0, frame, place, bytes());
-      clear();
+  /** How many packets it carries. */
+  int all() {
+    return all;
+  }
+
+  /** From now on some of its packets are to be handled. */
+  public void handle(int from, int count) {
+    first = from;
+    packets = count;
+  }
+
+  /** The first packet that is to be handled, counted from 0. */
+  public int first() {
+    return first;
+  }
+
+  /** How many packets are to be handled. */
+  public int packets() {
+    return packets;
+  }
+
+  /** Whether it is the last of those that are carried. */
+  public boolean isLast(int packet) {
+    return packet == all - 1;
+  }
+
+  /** Parts are counted from this byte on. */
+  public void startAt(long at) {
+    start = at;
+  }
+
+  /** Copies all bytes to memory of its own, so that the memory they were in may change and go. */
+  void own() {
+    if (own || pieces == 0) {
+      return;
     }
+    start = 0;
+    int size = (int) bytes();
+    MemorySegment copy = MemorySegment.ofArray(new byte[size]);
+    copyTo(0, copy, 0, size);
+    int count = all;
+    clear();
+    carries(count);
+    add(copy, 0, size);
+    own = true;
+  }
+
+  /** The same packets as another that owns its bytes. */
+  void share(Payload other) {
+    clear();
+    for (int i = 0; i < other.pieces; i++) {
+      add(other.memory[i], other.offset[i], other.end[i]);
+    }
+    own = other.own;
+    carries(other.all);
   }
 
   /** Whether it has no piece. */
@@ -84,20 +142,21 @@ public final class Payload {
   /**
    * Copies a part.
    *
-   * @param from the part's first byte
+   * @param from the part's first byte, counted from where the packet in hand begins
    * @throws IndexOutOfBoundsException if there are not as many bytes
    */
   public void copyTo(long from, MemorySegment target, long at, long bytes) {
-    if (from < 0 || bytes < 0 || bytes > bytes() - from) {
+    long begin = start + from;
+    if (begin < 0 || bytes < 0 || bytes > bytes() - begin) {
       throw new IndexOutOfBoundsException(
-          "%d bytes from %d on, of %d".formatted(bytes, from, bytes()));
+          "%d bytes from %d on, of %d".formatted(bytes, begin, bytes()));
     }
     long done = 0;
     for (int i = 0; done < bytes; i++) {
-      long left = end[i] - from - done;
+      long left = end[i] - begin - done;
       if (left > 0) {
         long n = Math.min(left, bytes - done);
-        long skipped = from + done - bytesBefore(i);
+        long skipped = begin + done - bytesBefore(i);
         MemorySegment.copy(memory[i], offset[i] + skipped, target, at + done, n);
         done += n;
       }

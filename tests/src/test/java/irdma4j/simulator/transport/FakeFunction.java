@@ -265,7 +265,7 @@ final class FakeFunction implements DeviceServices {
   }
 
   @Override
-  public void transmit(MemorySegment frame, int bytes) {
+  public void transmit(MemorySegment frame, int bytes, int packets) {
     fabric.link.send(port, frame, bytes, fabric.now);
   }
 
