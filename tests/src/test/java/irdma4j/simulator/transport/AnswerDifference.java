@@ -12,12 +12,7 @@ enum AnswerDifference {
   RNR_TIMER {
     @Override
     CapturedAnswer asOurs(CapturedAnswer theirs, CapturedAnswer ours) {
-      return isRnr(theirs) && isRnr(ours) ? theirs.withSyndrome(ours.syndrome()) : theirs;
-    }
-
-    private static boolean isRnr(CapturedAnswer answer) {
-      return answer.opcode() == BthOpcode.ACKNOWLEDGE
-          && (answer.syndrome() & Aeth.KIND_MASK) == Aeth.KIND_RNR;
+      return theirs.syndrome() == THEIR_RNR ? theirs.withSyndrome(OUR_RNR) : theirs;
     }
   },
 
@@ -90,6 +85,12 @@ enum AnswerDifference {
   };
 
   private static final int UNLIMITED = Aeth.CREDITS_UNLIMITED;
+
+  /** 655.36 ms. */
+  private static final int THEIR_RNR = 0x20;
+
+  /** 0.64 ms. */
+  private static final int OUR_RNR = 0x2c;
 
   /** Soft-RoCE's answer with this difference; itself if it cannot have it. */
   abstract CapturedAnswer asOurs(CapturedAnswer theirs, CapturedAnswer ours);

@@ -7,6 +7,7 @@ import static irdma4j.simulator.transport.AnswerDifference.READ_FROM_MIDDLE;
 import static irdma4j.simulator.transport.AnswerDifference.RNR_TIMER;
 import static irdma4j.simulator.transport.AnswerDifference.TOO_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.hwregs.AeCode;
 import irdma4j.simulator.wire.BthOpcode;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -224,6 +226,32 @@ class CaptureReplayTest {
     assertEquals(
         List.of(AeCode.RDMAP_ROE_UNEXPECTED_OPCODE.code()),
         replay.function.events.stream().map(FakeFunction.Event::code).toList());
+  }
+
+  /** Fails if docs/fidelity.md counts the differences otherwise. */
+  @Test
+  void theDocumentCountsTheSame() throws IOException {
+    String page = Files.readString(Path.of("../docs/fidelity.md")).replace('\n', ' ');
+    int differing = 0;
+    for (AnswerDifference difference : AnswerDifference.values()) {
+      List<String> frames = new ArrayList<>();
+      for (Row row : ROWS) {
+        Integer count = row.differences.get(difference);
+        if (count != null) {
+          frames.add("`%s` %d".formatted(row.name, count));
+          differing += count;
+        }
+      }
+      String cell = "| " + String.join(", ", frames) + " |";
+      assertTrue(page.contains(cell), cell);
+    }
+    int compared = ROWS.stream().mapToInt(Row::compared).sum();
+    String counts =
+        "requests of %d captures".formatted(ROWS.size())
+            + ".*Of soft-RoCE's %d answers".formatted(compared)
+            + " %d are the same here, field by field; %d differ"
+                .formatted(compared - differing, differing);
+    assertTrue(Pattern.compile(counts).matcher(page).find(), counts);
   }
 
   /** Fails if a capture is added that no test here knows of, or holds something else than said. */

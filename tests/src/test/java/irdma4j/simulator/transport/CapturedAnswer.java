@@ -43,10 +43,6 @@ record CapturedAnswer(
     return new CapturedAnswer(opcode, psn, destinationQp, syndrome, other, payload);
   }
 
-  CapturedAnswer withPayload(String other) {
-    return new CapturedAnswer(opcode, psn, destinationQp, syndrome, msn, other);
-  }
-
   @Override
   public String toString() {
     return "%s psn %d to %d syndrome %x msn %d data %d:%08x"
