@@ -1,6 +1,7 @@
 package irdma4j.endtoend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,6 +17,9 @@ import irdma4j.simulator.Fault;
 import irdma4j.simulator.Moment;
 import irdma4j.simulator.Simulation;
 import irdma4j.uapi.DmaPlacement;
+import irdma4j.uapi.Interrupts;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -194,6 +198,62 @@ class EventTest {
     } finally {
       assertEquals(0, rdma.closeAndBalance());
     }
+  }
+
+  /**
+   * Each CEQ interrupts by the vector of its number, and only who handles that vector's events
+   * learns of its queue. Fails if a vector belongs to another CEQ, or to several.
+   */
+  @Test
+  void eachEventQueueHasItsOwnVector() {
+    DeviceConfig config = DeviceConfig.defaults().withCompletionEventQueues(4);
+    RdmaPair rdma = new RdmaPair(Simulation.builder().seed(3).stepped(), config, 3, 1024);
+    try {
+      Interrupts interrupts = rdma.simulation.function(1).interrupts();
+      int vectors = rdma.b.device.ceqCount();
+      assertEquals(4, vectors);
+      MemoryRegion from =
+          rdma.a.region(rdma.a.memory(4096, DmaPlacement.SCATTERED), PbleLevels.ANY);
+      MemoryRegion into =
+          rdma.b.region(rdma.b.memory(4096, DmaPlacement.SCATTERED), PbleLevels.ANY);
+      List<QueuePair> senders = new ArrayList<>();
+      List<CompletionQueue> queues = new ArrayList<>();
+      for (int i = 0; i < vectors; i++) {
+        CompletionQueue queue = rdma.b.device.createCompletionQueue(8, i);
+        QueuePair near = rdma.a.domain.createQueuePair(Receiver.config(rdma.a.queue, 8));
+        QueuePair far = rdma.b.domain.createQueuePair(Receiver.config(queue, 8));
+        rdma.connect(near, far, 1, 2, 1024);
+        assertTrue(far.postReceive(i, into.lkey(), into.address(), 8));
+        senders.add(near);
+        queues.add(queue);
+      }
+      rdma.settle(100_000);
+      queues.forEach(CompletionQueue::arm);
+      for (int i = vectors - 1; i >= 0; i--) {
+        List<Long> before = fired(interrupts, vectors);
+        assertTrue(senders.get(i).postSend(1, from.lkey(), from.address(), 8, 0));
+        senders.get(i).ring();
+        rdma.simulation.advance(1_000_000);
+        before.set(i, before.get(i) + 1);
+        assertEquals(before, fired(interrupts, vectors));
+        rdma.b.device.processEvents((i + 1) % vectors, 0);
+        assertFalse(queues.get(i).takeEvent(), "told by another vector");
+        rdma.b.device.processEvents(i, 0);
+        for (CompletionQueue queue : queues) {
+          assertEquals(queue == queues.get(i), queue.takeEvent());
+        }
+      }
+    } finally {
+      assertEquals(0, rdma.closeAndBalance());
+    }
+  }
+
+  private static List<Long> fired(Interrupts interrupts, int vectors) {
+    List<Long> fired = new ArrayList<>();
+    for (int i = 0; i < vectors; i++) {
+      fired.add(interrupts.fired(i));
+    }
+    return fired;
   }
 
   /** A stopped device is named with its code, and everything is given back. */
