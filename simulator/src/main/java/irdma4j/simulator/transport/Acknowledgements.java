@@ -239,6 +239,10 @@ final class Acknowledgements {
       responseLost(qp, expected);
       return;
     }
+    if (!fits(qp, entry, frame)) {
+      core.failSend(qp, list.wqeIndex(entry), AeCode.ROE_INVALID_RDMA_WRITE_OR_READ_RESP.code());
+      return;
+    }
     if (BthOpcode.hasAeth(frame.opcode)) {
       takeCredits(qp, frame);
     }
@@ -267,6 +271,22 @@ final class Acknowledgements {
       qp.traffic.invalidated();
     }
     progress(qp, next);
+  }
+
+  /**
+   * Whether the opcode of a READ's answer is one that its place can have: the READ's first packet
+   * begins an answer and its last one ends one, and between them an answer begins only where one
+   * was asked for. It need not begin there: what comes may be of the answer before, and Linux's
+   * soft-RoCE goes on where the specification has it begin anew.
+   */
+  private static boolean fits(QpState qp, long entry, RoceFrame frame) {
+    int opcode = frame.opcode;
+    boolean only = opcode == BthOpcode.READ_RESPONSE_ONLY;
+    boolean begins = only || opcode == BthOpcode.READ_RESPONSE_FIRST;
+    boolean ends = only || opcode == BthOpcode.READ_RESPONSE_LAST;
+    boolean first = frame.psn == qp.inFlight.firstPsn(entry);
+    boolean last = Psn.add(frame.psn, 1) == qp.inFlight.endPsn(entry);
+    return ends == last && (begins ? first || frame.psn == qp.restAskedPsn : !first);
   }
 
   /** The queue pair's deadline has come. */

@@ -121,6 +121,10 @@ final class QpState {
   int rnrRetries;
   boolean rnrWaiting;
   int impliedRetryPsn = -1;
+
+  /** From where the rest of a READ was asked for last, or -1. */
+  int restAskedPsn = -1;
+
   long failedEntry = NO_ENTRY;
   int failedCode;
   boolean drainPending;

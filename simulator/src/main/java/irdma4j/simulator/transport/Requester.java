@@ -273,6 +273,9 @@ final class Requester {
     core.output.send(qp);
     qp.sinceAckRequest = 0;
     qp.readsInFlight++;
+    if (qp.cursorPacket != 0) {
+      qp.restAskedPsn = psn;
+    }
     sent(qp, psn, packets);
     step(qp);
     return true;

@@ -15,6 +15,7 @@ import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -359,6 +360,82 @@ class RequesterRulesTest {
           expected.mismatch(function.slice(sink + 1024L * i, expected.byteSize())),
           "part " + i);
     }
+  }
+
+  /**
+   * A READ's answer whose opcode does not fit its place is a bad response (specification, 9.9.2):
+   * nothing of it is taken and the READ fails. In the middle an answer begins only where the rest
+   * was asked for; it may go on there, too, as soft-RoCE has it. Each opcode at each place of READs
+   * of one to four packets, asked for once and again. Fails if one is taken that must not be, is
+   * refused that may be, or if its data is put elsewhere.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anAnswersOpcodeFitsItsPlace(boolean again) {
+    for (int packets = 1; packets <= 4; packets++) {
+      for (int place = 0; place < packets; place++) {
+        for (int opcode = BthOpcode.READ_RESPONSE_FIRST;
+            opcode <= BthOpcode.READ_RESPONSE_ONLY;
+            opcode++) {
+          answeredAt(place, packets, opcode, again);
+        }
+      }
+    }
+  }
+
+  private void answeredAt(int place, int packets, int opcode, boolean again) {
+    String what = "opcode %d at %d of %d".formatted(opcode, place, packets);
+    connect();
+    int bytes = packets * 1024 - 24;
+    long sink = function.allocate(bytes);
+    FakeFunction.Region region = function.register(sink, bytes, ALL, Endpoint.PD);
+    SgeList sges = new SgeList().set(region.va(), bytes, region.stag());
+    assertTrue(near.send.read(1, SendQueue.SIGNALED, ADDRESS, KEY, sges));
+    work();
+    for (int i = 0; i < place; i++) {
+      readAnswer(i == 0 ? BthOpcode.READ_RESPONSE_FIRST : BthOpcode.READ_RESPONSE_MIDDLE, i, bytes);
+    }
+    if (again) {
+      awaitPackets(2);
+      assertEquals(psn(place), wire.get(1).psn());
+    }
+    boolean last = place == packets - 1;
+    boolean begins =
+        opcode == BthOpcode.READ_RESPONSE_FIRST || opcode == BthOpcode.READ_RESPONSE_ONLY;
+    boolean ends = opcode == BthOpcode.READ_RESPONSE_LAST || opcode == BthOpcode.READ_RESPONSE_ONLY;
+    boolean fits = ends == last && (place == 0 ? begins : again || !begins);
+    readAnswer(opcode, place, bytes);
+    if (!fits) {
+      assertEquals(
+          List.of(
+              new FakeFunction.Event(
+                  near.qpn,
+                  AeCode.ROE_INVALID_RDMA_WRITE_OR_READ_RESP.code(),
+                  AeSource.SQ.code(),
+                  0)),
+          function.events,
+          what);
+      for (int i = place * 1024; i < bytes; i++) {
+        assertEquals(FakeFunction.CANARY, function.host.get(ValueLayout.JAVA_BYTE, sink + i), what);
+      }
+      assertEquals(List.of(), completed(), what);
+      return;
+    }
+    for (int i = place + 1; i < packets; i++) {
+      boolean end = i == packets - 1;
+      readAnswer(end ? BthOpcode.READ_RESPONSE_LAST : BthOpcode.READ_RESPONSE_MIDDLE, i, bytes);
+    }
+    assertEquals(List.of(), function.events, what);
+    assertEquals(List.of(1L), completed(), what);
+    for (int i = 0; i < packets; i++) {
+      MemorySegment expected = MemorySegment.ofArray(part(i, Math.min(1024, bytes - 1024 * i)));
+      assertEquals(
+          -1, expected.mismatch(function.slice(sink + 1024L * i, expected.byteSize())), what);
+    }
+  }
+
+  private void readAnswer(int opcode, int place, int bytes) {
+    answer(opcode, psn(place), 0x1f, 1, part(place, Math.min(1024, bytes - 1024 * place)));
   }
 
   /**
