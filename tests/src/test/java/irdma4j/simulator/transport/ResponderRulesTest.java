@@ -38,6 +38,7 @@ class ResponderRulesTest {
   }
 
   private final List<Answer> wire = new ArrayList<>();
+  private final List<Integer> tags = new ArrayList<>();
   private final Endpoint.Settings settings = new Endpoint.Settings();
   private FakeFunction function;
   private Endpoint far;
@@ -55,6 +56,7 @@ class ResponderRulesTest {
             (time, from, memory, bytes, dropped) -> {
               assertTrue(f.parse(memory, bytes));
               boolean aeth = BthOpcode.hasAeth(f.opcode);
+              tags.add(f.vlanTag);
               wire.add(
                   new Answer(
                       f.opcode,
@@ -302,6 +304,29 @@ class ResponderRulesTest {
     assertEquals(
         List.of(Answer.acknowledge(0, CREDITS, 1), Answer.acknowledge(1, CREDITS, 2)),
         wire.subList(1, wire.size()));
+  }
+
+  /**
+   * A packet is taken whatever its VLAN tag, and answered with the queue pair's own. Fails if the
+   * responder drops one for its tag, or answers with that of the packet.
+   */
+  @ParameterizedTest
+  @CsvSource({"-1, -1", "-1, 5", "5, -1", "5, 5", "5, 6", "5, 24581"})
+  void aPacketOfAnotherVlanIsTaken(int own, int tag) {
+    settings.vlan = own;
+    connect();
+    tags.clear();
+    RoceFrame frame = far.fromPeer(BthOpcode.WRITE_ONLY, settings.remotePsn);
+    frame.ackRequest = true;
+    frame.remoteAddress = region.va();
+    frame.remoteKey = region.stag();
+    frame.dmaLength = 1;
+    frame.vlanTag = tag;
+    far.receive(Endpoint.sealed(frame, (byte) 0x5a));
+    answer();
+    assertEquals(List.of(Answer.acknowledge(0, CREDITS, 1)), wire);
+    assertEquals(List.of(own), tags);
+    assertEquals(List.of((byte) 0x5a), held(0, 1));
   }
 
   /** Every credit code of the context stands in acknowledgements as it is. */
