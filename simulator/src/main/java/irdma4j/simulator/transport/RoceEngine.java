@@ -63,7 +63,8 @@ public final class RoceEngine implements QueueEngine {
     this.congestion = new Congestion(core);
   }
 
-  private @Nullable QpState find(int qpId) {
+  /** What is kept of a queue pair, or null. */
+  @Nullable QpState find(int qpId) {
     return qpId < queuePairs.length ? queuePairs[qpId] : null;
   }
 

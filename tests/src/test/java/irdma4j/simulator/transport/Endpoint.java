@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** A queue pair of a {@link FakeFunction}, posted to and polled with the driver's own rings. */
 final class Endpoint {
@@ -181,6 +182,11 @@ final class Endpoint {
       new Endpoint(fabric.functions[0], 5, 1, 9, first),
       new Endpoint(fabric.functions[1], 9, 0, 5, second)
     };
+  }
+
+  /** What the device keeps of the queue pair: for what no context sets. */
+  QpState state() {
+    return Objects.requireNonNull(function.engine.find(qpn));
   }
 
   /** All completions that are there. */

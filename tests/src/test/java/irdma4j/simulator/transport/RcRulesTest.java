@@ -93,6 +93,40 @@ class RcRulesTest {
     return wire.stream().filter(seen -> seen.from() == function).toList();
   }
 
+  /**
+   * Two sides that have come to the last number of a message go on, with few credits between them.
+   * Fails if one of them counts on, so that the sender waits for ever or asks packet by packet.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {0xffffe1, 0xffffe2, 0xffffe3, 0xfffffe, 0xffffff, 0x7ffff0})
+  void messagesGoOnBehindTheLastNumber(int done) {
+    left.creditLimit = done;
+    right.credits = 4;
+    connect(LinkFaults.NONE);
+    near.state().nextSsn = done + 1 & 0xffffff;
+    far.state().msn = done;
+    FakeFunction.Region source = filled(a, 8);
+    FakeFunction.Region room = region(b, 8, ALL);
+    for (int i = 0; i < 100; i++) {
+      far.receive.receive(i, whole(room));
+      near.send.send(i, SendQueue.SIGNALED, 0, 0, whole(source));
+    }
+    near.send.ring();
+    fabric.settle(SECOND);
+    assertEquals(100, near.poll().size());
+    assertEquals(100, far.poll().size());
+    assertEquals(100, from(0).size());
+    assertEquals(0, a.counters.timeouts);
+    assertEquals(done + 100 & 0xffffff, far.state().msn);
+    // Without a credit one packet goes and asks for more.
+    int alone = 0;
+    for (int i = 1; i < wire.size() - 1; i++) {
+      boolean before = wire.get(i - 1).from() == 0;
+      alone += wire.get(i).from() == 0 && !before && wire.get(i + 1).from() == 1 ? 1 : 0;
+    }
+    assertEquals(0, alone, "packets that went alone");
+  }
+
   private enum Wrong {
     KEY(AeCode.AMP_UNALLOCATED_STAG),
     TOO_LONG(AeCode.AMP_BOUNDS_VIOLATION),

@@ -224,6 +224,30 @@ class ResponderRulesTest {
   }
 
   /**
+   * The MSN goes on at 0 behind 2^24 - 1. Fails if an answer carries another one, or if the number
+   * spills into what stands beside it.
+   */
+  @Test
+  void answersGoOnBehindTheLastMsn() {
+    connect();
+    far.state().msn = 0xfffffd;
+    ask(BthOpcode.WRITE_ONLY, 0, 0, 1, (byte) 1);
+    ask(BthOpcode.WRITE_ONLY, 1, 0, 1, (byte) 1);
+    ask(BthOpcode.READ_REQUEST, 2, 0, 1025);
+    ask(BthOpcode.WRITE_ONLY, 4, 0, 1, (byte) 1);
+    ask(BthOpcode.WRITE_ONLY, 6, 0, 1, (byte) 1);
+    assertEquals(
+        List.of(
+            Answer.acknowledge(0, CREDITS, 0xfffffe),
+            Answer.acknowledge(1, CREDITS, 0xffffff),
+            new Answer(BthOpcode.READ_RESPONSE_FIRST, 2, CREDITS, 0, held(0, 1024)),
+            new Answer(BthOpcode.READ_RESPONSE_LAST, 3, CREDITS, 0, held(1024, 1)),
+            Answer.acknowledge(4, CREDITS, 1),
+            Answer.acknowledge(5, Aeth.NAK_SEQUENCE, 1)),
+        wire);
+  }
+
+  /**
    * Requests that come in one go are answered in their order; acknowledgements run together, but
    * not past a READ. Fails if one is answered twice, overtaken, or says more than was answered.
    */
