@@ -123,6 +123,10 @@ final class FaultTableTest {
               new Fault.OverflowEventQueue(Moment.next(Occasion.COMPLETION_EVENT)),
               null),
           new Row(
+              "asynchronous event lost",
+              new Fault.OverflowEventQueue(Moment.next(Occasion.ASYNC_EVENT)),
+              "no sign of the drain's end"),
+          new Row(
               "HMC error",
               new Fault.HmcError(Moment.now(), 0x0001_024e),
               "critical error 0x0001024e"),

@@ -216,7 +216,10 @@ final class FaultTrial implements AutoCloseable {
       return memory;
     }
 
-    /** A stream of writes and reads, with events; the fault comes when half of it is posted. */
+    /**
+     * A stream of writes and reads, with events, then a drain; the fault comes when half of it is
+     * posted.
+     */
     private void move(RdmaDevice device) {
       DmaMemory sink = memory(peer);
       try (ProtectionDomain there = peer.allocateProtectionDomain();
@@ -264,9 +267,23 @@ final class FaultTrial implements AutoCloseable {
         if (back.segment().mismatch(source.segment()) != -1) {
           throw new RdmaException("wrong bytes");
         }
+        drain(device, pair);
         into.close();
         from.close();
       }
+    }
+
+    /** Of all that moves here only the end of a drain is told by an asynchronous event. */
+    private void drain(RdmaDevice device, QueuePair pair) {
+      pair.drain();
+      long deadline = device.function().clock().nanos() + PATIENCE;
+      while (!pair.isDrained()) {
+        if (device.function().clock().nanos() > deadline) {
+          throw new RdmaException("the application gave up: no sign of the drain's end");
+        }
+        device.processEvents(0, EVENT_WAIT);
+      }
+      pair.resume();
     }
 
     private void await(RdmaDevice device, CompletionQueue queue, int wanted) {
