@@ -23,10 +23,15 @@ import java.util.Set;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** DMA memory: where its IOVAs lie, what the device reaches, and the balance. */
 final class DmaMemoryTest {
   private static final int PAGE = 4096;
+
+  private static final int COMMAND = 4;
+  private static final int BUS_MASTER = 1 << 2;
 
   private static Simulation simulation(long seed) {
     return Simulation.builder().functions(1).seed(seed).stepped().build();
@@ -44,6 +49,31 @@ final class DmaMemoryTest {
         }
       }
       assertEquals(0, function.dmaUsage().currentBytes());
+    }
+  }
+
+  /**
+   * A reset leaves bus mastering as it was, in the command register and for the device's accesses:
+   * Linux's VFIO saves and restores the configuration space around it (pci_try_reset_function).
+   * Fails if a reset turns it on or off, or does so in one of the two alone.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aResetLeavesBusMasteringAsItWas(boolean master) {
+    try (Simulation simulation = simulation(1);
+        Arena arena = Arena.ofConfined()) {
+      PciFunction function = simulation.function(0);
+      Iommu iommu = ((SimulatedFunction) function).iommu();
+      MemorySegment word = arena.allocate(8);
+      DmaMemory memory = function.allocateDma(PAGE, PAGE);
+      for (int i = 0; i < 2; i++) {
+        function.setBusMaster(master);
+        assertEquals(master, (function.config().read16(COMMAND) & BUS_MASTER) != 0);
+        assertEquals(master, iommu.read(memory.iova(0), word, 0, 8));
+        function.reset();
+        assertEquals(master, (function.config().read16(COMMAND) & BUS_MASTER) != 0);
+        assertEquals(master, iommu.read(memory.iova(0), word, 0, 8));
+      }
     }
   }
 
