@@ -199,6 +199,36 @@ final class StagTableTest {
     }
   }
 
+  /** A region that is closed to peers stays so whatever its rights say. */
+  @Test
+  void aRegionWithoutRemoteAccessIsClosedToPeers() {
+    try (BareCard card = new BareCard().up()) {
+      card.require(
+          card.execute(
+              new RegisterMr(
+                  0x10000,
+                  0x1000,
+                  PD,
+                  0x42,
+                  12,
+                  DATA,
+                  0,
+                  0,
+                  true,
+                  0,
+                  0,
+                  ALL_RIGHTS,
+                  false,
+                  true,
+                  false,
+                  false)));
+      int stag = 12 << 8 | 0x42;
+      assertEquals(ACCESS_OK, check(card, stag, 0x10000, 1, LOCAL_READ | LOCAL_WRITE, PD));
+      refused(AeCode.AMP_RIGHTS_VIOLATION, check(card, stag, 0x10000, 1, REMOTE_READ, PD));
+      refused(AeCode.AMP_RIGHTS_VIOLATION, check(card, stag, 0x10000, 1, REMOTE_WRITE, PD));
+    }
+  }
+
   private static void refused(AeCode expected, int actual) {
     assertEquals(expected, AeCode.of(actual));
   }
