@@ -38,6 +38,7 @@ import irdma4j.hwregs.cqp.ModifyQp;
 import irdma4j.hwregs.cqp.Nop;
 import irdma4j.hwregs.cqp.QueryFpm;
 import irdma4j.hwregs.cqp.QueryRdmaFeatures;
+import irdma4j.hwregs.cqp.SetUserPriorityMap;
 import irdma4j.hwregs.cqp.UploadContext;
 import irdma4j.simulator.Fault;
 import irdma4j.simulator.Moment;
@@ -438,6 +439,19 @@ final class ControlQueueTest {
       card.require(card.execute(node(1, 0, 2, false)));
       assertTrue(card.execute(node(1, 0, 1, false)).is(ControlStatus.NO_SUCH_OBJECT));
     }
+  }
+
+  /** The map of user priorities is kept as it was given, the last one given, until a reset. */
+  @Test
+  void keepsTheMapOfPriorities() {
+    SchedulerTables tables = new SchedulerTables();
+    for (long map : new long[] {0x0706_0504_0302_0100L, 0x0001_0203_0405_0607L}) {
+      assertEquals(
+          ControlStatus.OK, tables.setPriorityMap(new SetUserPriorityMap(map, 0, 6, true, false)));
+      assertEquals(map, tables.priorityMap());
+    }
+    tables.reset();
+    assertEquals(0, tables.priorityMap());
   }
 
   /** Statistics instances and push pages are handed out once and taken back. */
