@@ -179,7 +179,10 @@ class LentPayloadProperties {
     MemoryRegion sink = rdma.b.region(right, PbleLevels.ANY);
     List<Runnable> later = new ArrayList<>();
     int posted = 4;
+    int signaled = 0;
     for (int i = 0; i < posted; i++) {
+      int flags = i == posted - 1 || random.nextBoolean() ? QueuePair.SIGNALED : 0;
+      signaled += flags == 0 ? 0 : 1;
       SgeList pieces = pieces(random, source);
       int length = (int) pieces.bytes();
       int to = random.nextInt(SIZE - length);
@@ -193,22 +196,26 @@ class LentPayloadProperties {
         } else {
           receive.run();
         }
-        rdma.a.pair.postSend(i, pieces, QueuePair.SIGNALED, 0, 0);
+        rdma.a.pair.postSend(i, pieces, flags, 0, 0);
       } else {
-        rdma.a.pair.postWrite(i, pieces, sink.address() + to, sink.rkey(), QueuePair.SIGNALED);
+        rdma.a.pair.postWrite(i, pieces, sink.address() + to, sink.rkey(), flags);
       }
     }
     rdma.a.pair.ring();
     rdma.simulation.advance(100_000);
     later.forEach(Runnable::run);
-    for (int i = 0; i < posted; i++) {
+    for (int i = 0; i < signaled; i++) {
       Completion completion = rdma.await(rdma.a);
       assertTrue(completion.isSuccess(), completion::toString);
       completions.add(completion + " at " + rdma.simulation.function(0).clock().nanos());
     }
     ByteBuffer bytes = ByteBuffer.wrap(right.segment().toArray(JAVA_BYTE));
     List<String> counters =
-        List.of(rdma.simulation.statistics(0).toString(), rdma.simulation.statistics(1).toString());
+        List.of(
+            rdma.simulation.statistics(0).toString(),
+            rdma.simulation.statistics(1).toString(),
+            rdma.a.device.statistics().toString(),
+            rdma.b.device.statistics().toString());
     assertEquals(0, rdma.closeAndBalance());
     return new Seen(completions, bytes, counters);
   }

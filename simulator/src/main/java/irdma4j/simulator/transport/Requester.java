@@ -165,7 +165,6 @@ final class Requester {
       core.output.sendTrain(qp, done);
       sent(qp, psn, done);
       qp.cursorPacket += done;
-      qp.frontier = Math.max(qp.frontier, entry + 1);
     }
     if (code != DeviceServices.ACCESS_OK) {
       core.failSend(qp, qp.inFlight.wqeIndex(entry), code);

@@ -199,8 +199,8 @@ public final class Link {
 
   /**
    * How many packets of a length a port may send now in one frame, as {@link Payload#carries}: as
-   * many as it might send one after the other. Each arrives when it would alone. None if the wire
-   * does something to packets.
+   * many as it might send one after the other to one port. Each arrives when it would alone. None
+   * if the wire does something to packets.
    */
   public int trainRoom(int port, int bytes) {
     if (!ideal || learns) {

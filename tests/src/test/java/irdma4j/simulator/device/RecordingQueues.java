@@ -43,7 +43,8 @@ final class RecordingQueues implements QueueEngine {
 
   @Override
   public void receive(MemorySegment frame, int bytes, @Nullable Payload lent) {
-    calls.add("receive " + bytes);
+    String packets = lent == null ? "" : " packets " + lent.first() + " and " + lent.packets();
+    calls.add("receive " + bytes + packets);
   }
 
   @Override
