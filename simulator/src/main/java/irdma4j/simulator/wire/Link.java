@@ -84,11 +84,9 @@ public final class Link {
   private int[] free = new int[0];
   private int freeCount;
 
-  // A binary heap ordered by arrival time, then by the order of sending.
-  private long[] heapTime = new long[BLOCK];
-  private long[] heapOrder = new long[BLOCK];
-  private int[] heapSlotAndPort = new int[BLOCK];
-  private int heapSize;
+  /** Slot and port of what is on its way. */
+  private final Arrivals arrivals = new Arrivals();
+
   private long nextOrder;
 
   /**
@@ -157,7 +155,7 @@ public final class Link {
 
   /** Frames in flight. */
   public int inFlight() {
-    return heapSize;
+    return arrivals.size();
   }
 
   /**
@@ -212,8 +210,8 @@ public final class Link {
 
   /** Copies all payloads that were lent. */
   public void carryAll() {
-    for (int i = 0; i < heapSize; i++) {
-      slotLent[heapSlotAndPort[i] >>> 8].own();
+    for (int i = 0; i < arrivals.size(); i++) {
+      slotLent[arrivals.what(i) >>> 8].own();
     }
   }
 
@@ -351,7 +349,7 @@ public final class Link {
       slot[index].set(
           ValueLayout.JAVA_BYTE, at, (byte) (slot[index].get(ValueLayout.JAVA_BYTE, at) ^ flip));
     }
-    push(arrival, nextOrder++, index << 8 | port);
+    arrivals.add(arrival, nextOrder++, index << 8 | port);
   }
 
   /** Packets of a frame have arrived, or are thrown away; the frame goes with its last. */
@@ -385,7 +383,7 @@ public final class Link {
 
   /** When the next frame arrives, or {@link Long#MAX_VALUE} if none is in flight. */
   public long nextArrival() {
-    return heapSize == 0 ? Long.MAX_VALUE : heapTime[0];
+    return arrivals.nextTime();
   }
 
   /**
@@ -395,19 +393,19 @@ public final class Link {
    * @return whether there was one
    */
   public boolean deliver(long now, Receiver receiver) {
-    if (heapSize == 0 || heapTime[0] > now) {
+    if (arrivals.size() == 0 || arrivals.nextTime() > now) {
       return false;
     }
-    int top = heapSlotAndPort[0];
-    long order = heapOrder[0];
-    pop();
+    int top = arrivals.what(0);
+    long order = arrivals.nextOrder();
+    arrivals.removeNext();
     int index = top >>> 8;
     Payload lent = slotLent[index];
     int first = slotDone[index];
     int packets = 1;
     for (int next = first + 1; next < lent.all(); next++) {
       long when = arrival(index, next);
-      if (when > now || (heapSize != 0 && !before(when, order, 0))) {
+      if (when > now || !arrivals.isFirst(when, order)) {
         break;
       }
       packets++;
@@ -417,7 +415,7 @@ public final class Link {
       receiver.arrived(top & 0xff, slot[index], slotBytes[index], lent.isEmpty() ? null : lent);
     } finally {
       if (!release(index, packets)) {
-        push(arrival(index, slotDone[index]), order, top);
+        arrivals.add(arrival(index, slotDone[index]), order, top);
       }
     }
     return true;
@@ -425,82 +423,14 @@ public final class Link {
 
   /** Throws away all frames in flight to a port, as a reset of its function does. */
   public void discard(int port) {
-    int kept = 0;
-    int size = heapSize;
-    heapSize = 0;
-    long[] time = Arrays.copyOf(heapTime, size);
-    long[] order = Arrays.copyOf(heapOrder, size);
-    int[] what = Arrays.copyOf(heapSlotAndPort, size);
-    for (int i = 0; i < size; i++) {
-      if ((what[i] & 0xff) == port) {
-        int index = what[i] >>> 8;
-        release(index, slotLent[index].all() - slotDone[index]);
-      } else {
-        heapSize = ++kept;
-        siftUp(kept - 1, time[i], order[i], what[i]);
-      }
-    }
-  }
-
-  private void push(long time, long order, int what) {
-    if (heapSize == heapTime.length) {
-      heapTime = Arrays.copyOf(heapTime, heapSize * 2);
-      heapOrder = Arrays.copyOf(heapOrder, heapSize * 2);
-      heapSlotAndPort = Arrays.copyOf(heapSlotAndPort, heapSize * 2);
-    }
-    siftUp(heapSize++, time, order, what);
-  }
-
-  private void siftUp(int from, long time, long order, int what) {
-    int at = from;
-    while (at > 0) {
-      int parent = (at - 1) >>> 1;
-      if (!before(time, order, parent)) {
-        break;
-      }
-      move(parent, at);
-      at = parent;
-    }
-    place(at, time, order, what);
-  }
-
-  private void pop() {
-    int last = --heapSize;
-    if (last == 0) {
-      return;
-    }
-    long time = heapTime[last];
-    long order = heapOrder[last];
-    int what = heapSlotAndPort[last];
-    int at = 0;
-    while (true) {
-      int child = 2 * at + 1;
-      if (child >= last) {
-        break;
-      }
-      if (child + 1 < last && before(heapTime[child + 1], heapOrder[child + 1], child)) {
-        child++;
-      }
-      if (before(time, order, child)) {
-        break;
-      }
-      move(child, at);
-      at = child;
-    }
-    place(at, time, order, what);
-  }
-
-  private boolean before(long time, long order, int index) {
-    return time < heapTime[index] || (time == heapTime[index] && order < heapOrder[index]);
-  }
-
-  private void move(int from, int to) {
-    place(to, heapTime[from], heapOrder[from], heapSlotAndPort[from]);
-  }
-
-  private void place(int at, long time, long order, int what) {
-    heapTime[at] = time;
-    heapOrder[at] = order;
-    heapSlotAndPort[at] = what;
+    arrivals.keep(
+        what -> {
+          boolean kept = (what & 0xff) != port;
+          if (!kept) {
+            int index = what >>> 8;
+            release(index, slotLent[index].all() - slotDone[index]);
+          }
+          return kept;
+        });
   }
 }
