@@ -215,7 +215,8 @@ class ReplayProperties {
 
   private static int pick(List<String> lines, String verb, SplittableRandom random) {
     List<Integer> found = new ArrayList<>();
-    for (int i = 0; i < lines.size(); i++) {
+    // The second line says which device it was.
+    for (int i = 2; i < lines.size(); i++) {
       if (lines.get(i).matches(verb + " .*")) {
         found.add(i);
       }
