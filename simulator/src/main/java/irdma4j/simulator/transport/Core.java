@@ -5,6 +5,7 @@ import irdma4j.hwregs.AeSource;
 import irdma4j.simulator.device.CompletionEntry;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.Icrc;
+import irdma4j.simulator.wire.TimeHeap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -20,7 +21,13 @@ final class Core {
 
   private final CompletionEntry completion = new CompletionEntry();
   private final ReadyQueue ready = new ReadyQueue();
-  private final TimerQueue timers = new TimerQueue();
+
+  /**
+   * The numbers of queue pairs by their deadlines. One whose deadline moves away stays where it is
+   * and is put back when its old time comes, so the common case (an acknowledgement moves the
+   * deadline) costs nothing.
+   */
+  private final TimeHeap timers = new TimeHeap();
 
   Core(DeviceServices services) {
     this.services = services;
@@ -31,7 +38,7 @@ final class Core {
     return ready;
   }
 
-  TimerQueue timers() {
+  TimeHeap timers() {
     return timers;
   }
 
@@ -70,8 +77,8 @@ final class Core {
     qp.deadline = when;
     if (when < qp.queuedDeadline) {
       qp.queuedDeadline = when;
-      boolean earliest = when < timers.earliest();
-      timers.add(when, qp.id);
+      boolean earliest = when < timers.nextTime();
+      timers.add(when, qp.id, qp.id);
       if (earliest) {
         services.requestTimer(when);
       }

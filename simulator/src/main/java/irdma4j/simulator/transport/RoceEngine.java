@@ -8,6 +8,7 @@ import irdma4j.simulator.device.QueueEngine;
 import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.Payload;
 import irdma4j.simulator.wire.RoceFrame;
+import irdma4j.simulator.wire.TimeHeap;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -333,11 +334,11 @@ public final class RoceEngine implements QueueEngine {
 
   @Override
   public void timer(long now) {
-    TimerQueue timers = core.timers();
-    while (timers.earliest() <= now) {
-      long when = timers.earliest();
-      QpState qp = find(timers.first());
-      timers.removeFirst();
+    TimeHeap timers = core.timers();
+    while (timers.nextTime() <= now) {
+      long when = timers.nextTime();
+      QpState qp = find(timers.what(0));
+      timers.removeNext();
       if (qp == null || qp.queuedDeadline != when) {
         continue;
       }
@@ -347,13 +348,13 @@ public final class RoceEngine implements QueueEngine {
       }
       if (qp.deadline > now) {
         qp.queuedDeadline = qp.deadline;
-        timers.add(qp.deadline, qp.id);
+        timers.add(qp.deadline, qp.id, qp.id);
       } else {
         acknowledgements.timeout(qp, now);
       }
     }
-    if (timers.earliest() != Long.MAX_VALUE) {
-      services.requestTimer(timers.earliest());
+    if (timers.nextTime() != Long.MAX_VALUE) {
+      services.requestTimer(timers.nextTime());
     }
   }
 

@@ -85,7 +85,7 @@ public final class Link {
   private int freeCount;
 
   /** Slot and port of what is on its way. */
-  private final Arrivals arrivals = new Arrivals();
+  private final TimeHeap arrivals = new TimeHeap();
 
   private long nextOrder;
 

@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 
 /**
- * What is on its way, in the order in which it arrives: by time, and what arrives at the same
- * nanosecond in the order that its sender gave it. A binary heap that allocates nothing once it has
- * held as much. Not thread-safe.
+ * Numbers that each have a time, the soonest first, and at the same nanosecond in an order that
+ * whoever adds them gives. A binary heap that allocates nothing once it has held as many. Not
+ * thread-safe.
  */
-final class Arrivals {
+public final class TimeHeap {
   private static final int FIRST_SIZE = 64;
 
   private long[] times = new long[FIRST_SIZE];
@@ -16,33 +16,36 @@ final class Arrivals {
   private int[] whats = new int[FIRST_SIZE];
   private int size;
 
-  /** How much is on its way. */
-  int size() {
+  /** A heap without numbers. */
+  public TimeHeap() {}
+
+  /** How many there are. */
+  public int size() {
     return size;
   }
 
-  /** What is on its way at a place; the places have no order but that the next one is at 0. */
-  int what(int place) {
+  /** The number at a place; the places have no order but that the next one is at 0. */
+  public int what(int place) {
     return whats[place];
   }
 
-  /** When the next one arrives, or {@link Long#MAX_VALUE} if there is none. */
-  long nextTime() {
+  /** The next one's time, or {@link Long#MAX_VALUE} if there is none. */
+  public long nextTime() {
     return size == 0 ? Long.MAX_VALUE : times[0];
   }
 
-  /** The order of the next one, which must be there. */
-  long nextOrder() {
+  /** The next one's order; there must be one. */
+  public long nextOrder() {
     return orders[0];
   }
 
-  /** Whether something would arrive before all that is on its way. */
-  boolean isFirst(long time, long order) {
+  /** Whether a number added so would be the next one. */
+  public boolean isFirst(long time, long order) {
     return size == 0 || before(time, order, 0);
   }
 
-  /** Something is on its way. */
-  void add(long time, long order, int what) {
+  /** Adds a number. */
+  public void add(long time, long order, int what) {
     if (size == times.length) {
       times = Arrays.copyOf(times, size * 2);
       orders = Arrays.copyOf(orders, size * 2);
@@ -51,8 +54,8 @@ final class Arrivals {
     siftUp(size++, time, order, what);
   }
 
-  /** Takes the next one out. */
-  void removeNext() {
+  /** Takes the next one out; there must be one. */
+  public void removeNext() {
     int last = --size;
     if (last == 0) {
       return;
@@ -78,8 +81,8 @@ final class Arrivals {
     place(at, time, order, what);
   }
 
-  /** Takes out what is not to be kept; asks once for each. */
-  void keep(IntPredicate kept) {
+  /** Takes out the numbers that are not to be kept; asks once for each. */
+  public void keep(IntPredicate kept) {
     int before = size;
     size = 0;
     for (int i = 0; i < before; i++) {
@@ -88,6 +91,11 @@ final class Arrivals {
         siftUp(size++, times[i], orders[i], whats[i]);
       }
     }
+  }
+
+  /** Takes all out. */
+  public void clear() {
+    size = 0;
   }
 
   private void siftUp(int from, long time, long order, int what) {
