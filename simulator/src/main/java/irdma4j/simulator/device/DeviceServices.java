@@ -81,18 +81,15 @@ public interface DeviceServices {
    */
   int checkAccess(int stag, long address, long bytes, int rights, int pdId, int qpId);
 
-  /**
-   * Copies out of a region that {@link #checkAccess} has allowed, translating through its PBLEs.
-   *
-   * @return false after a translation or IOMMU fault
-   */
+  /** Copies out of a region; otherwise as {@link #lendRegion}. */
   boolean readRegion(int stag, long address, MemorySegment target, long targetOffset, long bytes);
 
   /**
-   * Says where the bytes of a region that {@link #checkAccess} has allowed lie in host memory, in
-   * place of copying them; otherwise as {@link #readRegion}.
+   * Says where the bytes of a region that {@link #checkAccess} has allowed lie in host memory,
+   * translating through its PBLEs.
    *
    * @param payload the pieces are put behind those that it has
+   * @return false after a translation or IOMMU fault
    */
   boolean lendRegion(int stag, long address, Payload payload, long bytes);
 

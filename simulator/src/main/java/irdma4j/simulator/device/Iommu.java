@@ -32,6 +32,8 @@ public final class Iommu implements HostWords {
   private volatile boolean busMaster;
   private long faultAddress;
   private boolean faultWasWrite;
+
+  /** What is copied, in hand. */
   private final Payload whole = new Payload();
 
   /** Of no meaning; keeps the loads of {@link #prefetch}. */
@@ -117,34 +119,10 @@ public final class Iommu implements HostWords {
   }
 
   /**
-   * Copies from host memory.
-   *
-   * @return false if a page is not mapped; the target is then undefined
-   */
-  public boolean read(long iova, MemorySegment target, long targetOffset, long bytes) {
-    watch.hostRead(iova, bytes);
-    long at = iova;
-    long to = targetOffset;
-    long left = bytes;
-    while (left > 0) {
-      int inPage = (int) (at & (PAGE - 1));
-      long n = Math.min(left, PAGE - inPage);
-      long entry = entryOf(at);
-      if (entry == IommuTable.NONE) {
-        return fault(at, false);
-      }
-      MemorySegment.copy(table.memory(entry), IommuTable.offset(entry) + inPage, target, to, n);
-      at += n;
-      to += n;
-      left -= n;
-    }
-    return true;
-  }
-
-  /**
-   * Says where bytes lie in host memory, in place of copying them; otherwise as {@link #read}.
+   * Says where bytes lie in host memory.
    *
    * @param payload the pieces are put behind those that it has
+   * @return false if a page is not mapped; the payload is then undefined
    */
   boolean lend(long iova, Payload payload, long bytes) {
     watch.hostRead(iova, bytes);
@@ -161,6 +139,20 @@ public final class Iommu implements HostWords {
       at += n;
       left -= n;
     }
+    return true;
+  }
+
+  /**
+   * Copies from host memory.
+   *
+   * @return false if a page is not mapped; nothing was copied
+   */
+  public boolean read(long iova, MemorySegment target, long targetOffset, long bytes) {
+    whole.clear();
+    if (!lend(iova, whole, bytes)) {
+      return false;
+    }
+    whole.copyTo(0, target, targetOffset, bytes);
     return true;
   }
 

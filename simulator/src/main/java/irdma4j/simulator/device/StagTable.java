@@ -40,18 +40,14 @@ final class StagTable {
 
   private static final int REMOTE_RIGHTS = DeviceServices.REMOTE_READ | DeviceServices.REMOTE_WRITE;
 
-  /** What is done with the bytes of a region. */
-  private enum Use {
-    READ,
-    LEND,
-    WRITE
-  }
-
   private final Device device;
   private final HmcWalk hmc;
   private final Iommu iommu;
   private final Watch watch;
-  private final Payload nowhere = new Payload();
+
+  /** What is read, in hand. */
+  private final Payload whole = new Payload();
+
   private @Nullable Stag[][] chunks = new Stag[0][];
   private long pblesRead;
   private long translationHits;
@@ -165,47 +161,40 @@ final class StagTable {
 
   /** As {@link DeviceServices#readRegion}. */
   boolean read(int stag, long address, MemorySegment target, long targetOffset, long bytes) {
-    return reach(stag, address, bytes, Use.READ, target, nowhere, targetOffset);
+    whole.clear();
+    if (!lend(stag, address, whole, bytes)) {
+      return false;
+    }
+    whole.copyTo(0, target, targetOffset, bytes);
+    return true;
   }
 
   /** As {@link DeviceServices#lendRegion}. */
   boolean lend(int stag, long address, Payload payload, long bytes) {
-    return reach(stag, address, bytes, Use.LEND, MemorySegment.NULL, payload, 0);
+    return reach(stag, address, bytes, false, payload, 0);
   }
 
   /** As {@link DeviceServices#writeRegion}. */
   boolean write(int stag, long address, Payload source, long from, long bytes) {
-    return reach(stag, address, bytes, Use.WRITE, MemorySegment.NULL, source, from);
+    return reach(stag, address, bytes, true, source, from);
   }
 
-  /** Does something with each part of a range that lies in one page. */
+  /** Lends each part of a range that lies in one page, or writes it. */
   private boolean reach(
-      int stag,
-      long address,
-      long bytes,
-      Use use,
-      MemorySegment target,
-      Payload payload,
-      long offset) {
+      int stag, long address, long bytes, boolean writes, Payload payload, long from) {
     Stag entry = mapping(stag);
     if (entry == null) {
       return false;
     }
     long position = position(stag, entry, address);
-    long at = offset;
+    long at = from;
     long left = bytes;
     while (left > 0) {
       long n = Math.min(left, room(entry, position));
       long iova = translate(entry, position);
       watch.region(stag, address + bytes - left, n, iova);
-      boolean reached =
-          iova != HmcWalk.FAULT
-              && switch (use) {
-                case READ -> iommu.read(iova, target, at, n);
-                case LEND -> iommu.lend(iova, payload, n);
-                case WRITE -> iommu.write(iova, payload, at, n);
-              };
-      if (!reached) {
+      if (iova == HmcWalk.FAULT
+          || !(writes ? iommu.write(iova, payload, at, n) : iommu.lend(iova, payload, n))) {
         return false;
       }
       position += n;

@@ -11,14 +11,9 @@ final class Fragments {
   /** As many as the 8 quanta of a WQE have room for. */
   static final int MOST = 15;
 
-  /** What is done with a part of the bytes. */
-  private enum Use {
-    GATHER,
-    LEND,
-    SCATTER
-  }
+  /** What is copied out, in hand. */
+  private final Payload whole = new Payload();
 
-  private final Payload nowhere = new Payload();
   private final long[] address = new long[MOST];
   private final int[] stag = new int[MOST];
   private final int[] bytes = new int[MOST];
@@ -85,13 +80,18 @@ final class Fragments {
   }
 
   /**
-   * Copies a part of the bytes out. The fragments that it touches are checked each time: their
+   * Says where a part of the bytes lies. The fragments that it touches are checked each time: their
    * regions may have been taken away, and their stags given to others, since the message began.
    *
    * @param offset of the part
    * @param size of the part
    * @return {@link DeviceServices#ACCESS_OK}, or the asynchronous event code that says why not
    */
+  int lend(DeviceServices services, QpState qp, long offset, int size, Payload payload) {
+    return reach(services, qp, offset, size, false, payload, 0);
+  }
+
+  /** Copies a part of the bytes out; otherwise as {@link #lend}. */
   int gather(
       DeviceServices services,
       QpState qp,
@@ -99,22 +99,22 @@ final class Fragments {
       int size,
       MemorySegment target,
       long targetOffset) {
-    return reach(services, qp, offset, size, Use.GATHER, target, nowhere, targetOffset);
-  }
-
-  /** Says where a part of the bytes lies, in place of copying it; otherwise as {@link #gather}. */
-  int lend(DeviceServices services, QpState qp, long offset, int size, Payload payload) {
-    return reach(services, qp, offset, size, Use.LEND, MemorySegment.NULL, payload, 0);
+    whole.clear();
+    int code = lend(services, qp, offset, size, whole);
+    if (code == DeviceServices.ACCESS_OK) {
+      whole.copyTo(0, target, targetOffset, size);
+    }
+    return code;
   }
 
   /**
-   * Copies bytes into a part; otherwise as {@link #gather}.
+   * Copies bytes into a part; otherwise as {@link #lend}.
    *
    * @param from the first byte of the source
    */
   int scatter(
       DeviceServices services, QpState qp, long offset, int size, Payload source, long from) {
-    return reach(services, qp, offset, size, Use.SCATTER, MemorySegment.NULL, source, from);
+    return reach(services, qp, offset, size, true, source, from);
   }
 
   private int reach(
@@ -122,13 +122,12 @@ final class Fragments {
       QpState qp,
       long offset,
       int size,
-      Use use,
-      MemorySegment target,
+      boolean writes,
       Payload payload,
-      long first) {
-    int rights = use == Use.SCATTER ? DeviceServices.LOCAL_WRITE : DeviceServices.LOCAL_READ;
+      long from) {
+    int rights = writes ? DeviceServices.LOCAL_WRITE : DeviceServices.LOCAL_READ;
     long skip = offset;
-    long at = first;
+    long at = from;
     int left = size;
     for (int i = 0; i < count && left > 0; i++) {
       if (skip >= bytes[i]) {
@@ -141,11 +140,9 @@ final class Fragments {
       }
       int part = (int) Math.min(left, bytes[i] - skip);
       boolean done =
-          switch (use) {
-            case GATHER -> services.readRegion(stag[i], address[i] + skip, target, at, part);
-            case LEND -> services.lendRegion(stag[i], address[i] + skip, payload, part);
-            case SCATTER -> services.writeRegion(stag[i], address[i] + skip, payload, at, part);
-          };
+          writes
+              ? services.writeRegion(stag[i], address[i] + skip, payload, at, part)
+              : services.lendRegion(stag[i], address[i] + skip, payload, part);
       if (!done) {
         return Core.fault();
       }

@@ -154,11 +154,8 @@ final class Requester {
       done += code == DeviceServices.ACCESS_OK ? 1 : 0;
     }
     if (done > 0) {
-      qp.sinceAckRequest += done;
-      frame.ackRequest =
-          qp.sinceAckRequest >= ACK_EVERY || Psn.distance(qp.unackedPsn, psn) + done >= qp.window;
+      frame.ackRequest = asksForAck(qp, psn, done, false);
       if (frame.ackRequest) {
-        qp.sinceAckRequest = 0;
         frame.writeHeaders(core.output.memory);
       }
       lent.carries(done);
@@ -188,15 +185,8 @@ final class Requester {
     }
     RoceFrame frame = core.output.frame;
     frame.solicited = last && work.solicited();
-    qp.sinceAckRequest++;
-    boolean windowCloses = Psn.distance(qp.unackedPsn, psn) + 1 >= qp.window;
-    frame.ackRequest =
-        (last && (work.signaled || entry + 1 == qp.inFlight.tail))
-            || qp.sinceAckRequest >= ACK_EVERY
-            || windowCloses;
-    if (frame.ackRequest) {
-      qp.sinceAckRequest = 0;
-    }
+    boolean ends = last && (work.signaled || entry + 1 == qp.inFlight.tail);
+    frame.ackRequest = asksForAck(qp, psn, 1, ends);
     if (work.isWrite()) {
       frame.remoteAddress = work.remoteAddress();
       frame.remoteKey = work.remoteStag();
@@ -219,6 +209,23 @@ final class Requester {
       qp.frontier = Math.max(qp.frontier, entry + 1);
     }
     return true;
+  }
+
+  /**
+   * Whether the last of some packets asks for an acknowledgement; counts them.
+   *
+   * @param ends whether it ends something whose sender waits for that
+   */
+  private static boolean asksForAck(QpState qp, int psn, int packets, boolean ends) {
+    qp.sinceAckRequest += packets;
+    boolean asks =
+        ends
+            || qp.sinceAckRequest >= ACK_EVERY
+            || Psn.distance(qp.unackedPsn, psn) + packets >= qp.window;
+    if (asks) {
+      qp.sinceAckRequest = 0;
+    }
+    return asks;
   }
 
   /** Brings a part of a message into the frame, or lends it if that is worth while. */

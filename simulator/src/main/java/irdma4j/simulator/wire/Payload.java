@@ -98,13 +98,13 @@ public final class Payload {
     own = true;
   }
 
-  /** The same packets as another that owns its bytes. */
+  /** The same packets as another whose bytes, if there are any, are its own: in one piece. */
   void share(Payload other) {
     clear();
-    for (int i = 0; i < other.pieces; i++) {
-      add(other.memory[i], other.offset[i], other.end[i]);
+    if (other.own) {
+      add(other.memory[0], other.offset[0], other.bytes());
+      own = true;
     }
-    own = other.own;
     carries(other.all);
   }
 
