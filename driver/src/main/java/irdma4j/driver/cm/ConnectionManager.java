@@ -253,9 +253,8 @@ public final class ConnectionManager implements AutoCloseable {
   }
 
   private void resolve(Connection c) {
-    long mac = neighbours.macOf(c.remote);
+    long mac = neighbours.macOrAsk(c.local, c.remote);
     if (mac < 0) {
-      neighbours.ask(c.local, c.remote);
       c.deadline = clock.nanos() + Neighbours.ASK_AGAIN;
       return;
     }

@@ -68,9 +68,8 @@ final class DatagramExchanges {
   }
 
   private void resolve(DatagramLookup lookup) {
-    long mac = neighbours.macOf(lookup.remote);
+    long mac = neighbours.macOrAsk(lookup.local, lookup.remote);
     if (mac < 0) {
-      neighbours.ask(lookup.local, lookup.remote);
       lookup.deadline = clock.nanos() + Neighbours.ASK_AGAIN;
       return;
     }

@@ -64,6 +64,15 @@ final class Neighbours {
     return config.isOwn(gid) ? mac : known.getOrDefault(gid, -1L);
   }
 
+  /** The MAC address of a neighbour; while it is not known, asks for it and answers -1. */
+  long macOrAsk(LocalAddress own, Gid wanted) {
+    long found = macOf(wanted);
+    if (found < 0) {
+      ask(own, wanted);
+    }
+    return found;
+  }
+
   /** Forgets a neighbour who did not answer, so that it is asked for again. */
   void forget(Gid gid) {
     known.remove(gid);
