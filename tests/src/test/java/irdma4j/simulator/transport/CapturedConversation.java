@@ -105,10 +105,6 @@ final class CapturedConversation {
     return f.parse(packet.segment(), packet.bytes().length) && BthOpcode.isReliable(f.opcode);
   }
 
-  static boolean isAtomic(int opcode) {
-    return opcode == BthOpcode.COMPARE_SWAP || opcode == BthOpcode.FETCH_ADD;
-  }
-
   static boolean isAnswer(int opcode) {
     return opcode >= BthOpcode.READ_RESPONSE_FIRST && opcode <= BthOpcode.ATOMIC_ACKNOWLEDGE;
   }

@@ -276,6 +276,13 @@ final class Endpoint {
     return memory.asSlice(0, frame.seal(memory, new Icrc()));
   }
 
+  /** Takes the IPv4 addresses of another path. */
+  void addresses(long local, long remote) {
+    set(RoceContext.LOCAL_IPADDR3, local);
+    set(RoceContext.DESTIPADDR3, remote);
+    function.engine.contextWritten(qpn, context, attributes);
+  }
+
   /** Delivers the bytes of a packet. */
   void receive(MemorySegment sealed) {
     function.engine.receive(sealed, (int) sealed.byteSize(), null);

@@ -1,8 +1,13 @@
 package irdma4j.simulator.transport;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import irdma4j.simulator.FrameTap;
+import irdma4j.simulator.wire.Icrc;
 import irdma4j.simulator.wire.Link;
 import irdma4j.simulator.wire.LinkFaults;
+import irdma4j.simulator.wire.RoceFrame;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Functions joined by a link, and the virtual clock that drives them. */
@@ -17,6 +22,34 @@ final class Fabric {
     for (int i = 0; i < count; i++) {
       functions[i] = new FakeFunction(this, i, memory);
     }
+  }
+
+  /** Is shown each frame that is sent, taken apart. */
+  @FunctionalInterface
+  interface Shown {
+    /**
+     * A frame is sent.
+     *
+     * @param frame its fields, during the call only
+     * @param memory the frame at offset 0, during the call only
+     */
+    void sent(long time, int from, RoceFrame frame, MemorySegment memory);
+  }
+
+  /** Two functions whose frames are shown; one that is not whole RoCE fails the test. */
+  static Fabric shown(long memory, LinkFaults faults, Shown shown) {
+    RoceFrame frame = new RoceFrame();
+    Icrc icrc = new Icrc();
+    return new Fabric(
+        2,
+        memory,
+        faults,
+        1,
+        (time, from, bytes, length, dropped) -> {
+          assertTrue(frame.parse(bytes, length));
+          assertTrue(frame.icrcMatches(bytes, icrc));
+          shown.sent(time, from, frame, bytes);
+        });
   }
 
   /** Does all work that is due, then moves the clock to the next event; false if there is none. */

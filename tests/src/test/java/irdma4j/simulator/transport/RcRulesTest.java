@@ -52,18 +52,14 @@ class RcRulesTest {
   private int damage;
 
   private void connect(LinkFaults faults) {
-    RoceFrame frame = new RoceFrame();
     fabric =
-        new Fabric(
-            2,
+        Fabric.shown(
             2 << 20,
             faults,
-            1,
-            (time, from, memory, bytes, dropped) -> {
-              assertTrue(frame.parse(memory, bytes));
-              wire.add(
-                  new Seen(time, from, frame.opcode, frame.psn, frame.syndrome, frame.ackRequest));
-            });
+            (time, from, frame, memory) ->
+                wire.add(
+                    new Seen(
+                        time, from, frame.opcode, frame.psn, frame.syndrome, frame.ackRequest)));
     right.localPsn = left.remotePsn;
     right.remotePsn = left.localPsn;
     Endpoint[] ends = Endpoint.pair(fabric, left, right);

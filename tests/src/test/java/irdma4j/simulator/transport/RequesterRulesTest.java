@@ -53,15 +53,11 @@ class RequesterRulesTest {
 
   private void connect() {
     wire.clear();
-    RoceFrame f = new RoceFrame();
     fabric =
-        new Fabric(
-            2,
+        Fabric.shown(
             2 << 20,
             LinkFaults.loss(100),
-            1,
-            (time, from, memory, bytes, dropped) -> {
-              assertTrue(f.parse(memory, bytes));
+            (time, from, f, memory) -> {
               boolean reth = BthOpcode.hasReth(f.opcode);
               wire.add(
                   new Sent(

@@ -5,11 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import irdma4j.driver.ring.SgeList;
-import irdma4j.hwregs.RoceContext;
 import irdma4j.simulator.device.DeviceServices;
 import irdma4j.simulator.wire.BthOpcode;
 import irdma4j.simulator.wire.Capture;
-import irdma4j.simulator.wire.Icrc;
 import irdma4j.simulator.wire.LinkFaults;
 import irdma4j.simulator.wire.RoceFrame;
 import java.lang.foreign.MemorySegment;
@@ -60,18 +58,11 @@ final class ResponderReplay {
     this.conversation = conversation;
     this.kind = kind;
     this.receivesLate = receivesLate;
-    RoceFrame sent = new RoceFrame();
     fabric =
-        new Fabric(
-            2,
+        Fabric.shown(
             8 << 20,
             LinkFaults.NONE,
-            1,
-            (time, from, bytes, length, dropped) -> {
-              assertTrue(sent.parse(bytes, length));
-              assertTrue(sent.icrcMatches(bytes, new Icrc()));
-              answers.add(CapturedAnswer.of(sent, bytes));
-            });
+            (time, from, sent, memory) -> answers.add(CapturedAnswer.of(sent, memory)));
     function = fabric.functions[0];
     RoceFrame request = conversation.firstRequest;
     function.mac = request.destinationMac;
@@ -81,10 +72,7 @@ final class ResponderReplay {
     settings.readsIn = 4;
     int peer = conversation.firstAnswer.destinationQp;
     end = new Endpoint(function, request.destinationQp, 1, peer, settings);
-    // The path of the capture, in the same context.
-    RoceContext.LOCAL_IPADDR3.set(end.context, 0, request.destinationIpLow);
-    RoceContext.DESTIPADDR3.set(end.context, 0, request.sourceIpLow);
-    function.engine.contextWritten(end.qpn, end.context, end.attributes);
+    end.addresses(request.destinationIpLow, request.sourceIpLow);
     openRegions();
   }
 
@@ -120,7 +108,7 @@ final class ResponderReplay {
       MemorySegment memory = packet.segment();
       assertTrue(frame.parse(memory, packet.bytes().length));
       prepare();
-      if (standIns && CapturedConversation.isAtomic(frame.opcode)) {
+      if (standIns && BthOpcode.hasAtomic(frame.opcode)) {
         frame.opcode = BthOpcode.WRITE_ONLY;
         frame.dmaLength = 0;
         memory = Endpoint.sealed(frame);

@@ -46,15 +46,11 @@ class ResponderRulesTest {
 
   private void connect() {
     wire.clear();
-    RoceFrame f = new RoceFrame();
     Fabric fabric =
-        new Fabric(
-            2,
+        Fabric.shown(
             4 << 20,
             LinkFaults.loss(100),
-            1,
-            (time, from, memory, bytes, dropped) -> {
-              assertTrue(f.parse(memory, bytes));
+            (time, from, f, memory) -> {
               boolean aeth = BthOpcode.hasAeth(f.opcode);
               tags.add(f.vlanTag);
               wire.add(

@@ -48,6 +48,13 @@ class LentPayloadTest {
     link.send(0, frame, BYTES, 0);
   }
 
+  /** Sends a frame that stands in no buffer of the link's. */
+  private static void sendFromElsewhere(Link link, int value) {
+    MemorySegment frame = MemorySegment.ofArray(new byte[BYTES]).fill((byte) value);
+    BigEndian.set64(frame, 0, FAR << 16);
+    link.send(0, frame, BYTES, 0);
+  }
+
   private void deliver(Link link) {
     Link.Receiver receiver =
         (port, frame, bytes, lent) -> {
@@ -125,9 +132,7 @@ class LentPayloadTest {
     Payload again = link.lend();
     assertNotNull(again);
     again.add(memory, 0, BYTES - HEADERS);
-    MemorySegment copied = MemorySegment.ofArray(new byte[BYTES]).fill((byte) 6);
-    BigEndian.set64(copied, 0, FAR << 16);
-    link.send(0, copied, BYTES, 0);
+    sendFromElsewhere(link, 6);
     deliver(link);
     assertEquals(List.of("5 at 1", "6 at 1"), arrivals);
   }
@@ -138,9 +143,7 @@ class LentPayloadTest {
     Link link = link(2, LinkFaults.NONE);
     send(link, FAR, 7);
     link.discard(1);
-    MemorySegment copied = MemorySegment.ofArray(new byte[BYTES]).fill((byte) 6);
-    BigEndian.set64(copied, 0, FAR << 16);
-    link.send(0, copied, BYTES, 0);
+    sendFromElsewhere(link, 6);
     deliver(link);
     assertEquals(List.of("6 at 1"), arrivals);
   }
